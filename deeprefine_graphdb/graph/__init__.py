@@ -1,0 +1,1 @@
+"""Planning on a graph view: resolve, apply, invert, derive, render."""

@@ -1,0 +1,87 @@
+"""From planned row states to the Cypher statements that write them, each row once and blind."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from deeprefine_graphdb.graph.overlay import Overlay
+from deeprefine_graphdb.model.graph import Edge, Entity, Row
+from deeprefine_graphdb.model.write import Statement
+
+SETWISE_FROM = 40
+NO_KEY = ""
+
+
+def compile_overlay(overlay: Overlay) -> tuple[Statement, ...]:
+    """Give the statements that bring a store from the committed rows to the overlay's.
+
+    Retiring comes before creating, since a statement that binds one end only must not see an edge of its own
+    transaction; entities come before the edges that need them.
+    """
+    setwise = _setwise_groups(overlay)
+    done = {edge.key for _, edges in setwise for edge in edges}
+    edges = [edge for edge in overlay.edges.values() if edge.key not in done]
+    return (
+        *(statement for entity, moved in setwise for statement in _retire_all(entity, moved, overlay)),
+        *(_statement("graph/edge_set", edge) for edge in edges if _is_stored(overlay, edge)),
+        *_entity_statements(overlay),
+        *(_statement("graph/edge_add", edge) for edge in edges if not _is_stored(overlay, edge)),
+        *(
+            _statement("graph/loose_set" if ("Loose", row.key) in overlay.stored else "graph/loose_add", row)
+            for row in overlay.loose.values()
+        ),
+        *(_statement("graph/names_set", row) for row in overlay.names.values()),
+        *(_statement("graph/alias_set", row) for row in overlay.aliases.values()),
+    )
+
+
+def _entity_statements(overlay: Overlay) -> Iterator[Statement]:
+    for entity in overlay.entities.values():
+        stored = ("Entity", entity.id) in overlay.stored
+        yield _statement("graph/entity_set" if stored else "graph/entity_add", entity)
+
+
+def _is_stored(overlay: Overlay, edge: Edge) -> bool:
+    return ("RELATES", edge.key) in overlay.stored
+
+
+def _statement(name: str, row: Row) -> Statement:
+    params = {column: list(value) if isinstance(value, tuple) else value for column, value in row.model_dump().items()}
+    return Statement(name=name, params=params)
+
+
+def _setwise_groups(overlay: Overlay) -> list[tuple[Entity, list[Edge]]]:
+    """Find merged entities with so many moved edges that retiring them one by one would take seconds."""
+    moved: defaultdict[str, list[Edge]] = defaultdict(list)
+    for edge in overlay.edges.values():
+        if _moved_as_it_stood(overlay, edge):
+            for end in {edge.src, edge.tgt}:
+                entity = overlay.entities.get(end)
+                if entity is not None and entity.retired_as == "merged" and entity.retired_by == edge.retired_by:
+                    moved[end].append(edge)
+                    break
+    return [(overlay.entities[end], edges) for end, edges in moved.items() if len(edges) >= SETWISE_FROM]
+
+
+def _moved_as_it_stood(overlay: Overlay, edge: Edge) -> bool:
+    stored = overlay.stored.get(("RELATES", edge.key))
+    return (
+        edge.retired_as == "moved"
+        and edge.src != edge.tgt
+        and isinstance(stored, Edge)
+        and stored.live
+        and edge.successor == f"{edge.origin_key}@{edge.retired_by}"
+        and edge == stored.model_copy(
+            update={"retired_by": edge.retired_by, "retired_as": "moved", "successor": edge.successor}
+        )
+    )
+
+
+def _retire_all(entity: Entity, moved: Iterable[Edge], overlay: Overlay) -> Iterator[Statement]:
+    """Retire all edges of an entity at once, but for those that go another way and are written one by one."""
+    keys = {edge.key for edge in moved}
+    others = sorted(edge.key for edge in overlay.edges_at(entity.id) if edge.key not in keys)
+    params = {"id": entity.id, "retired_by": entity.retired_by, "others": others or [NO_KEY]}
+    yield Statement(name="graph/edges_move_out", params=params)
+    yield Statement(name="graph/edges_move_in", params=params)

@@ -1,0 +1,113 @@
+"""The exact difference between the base and an exported file, object by object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from deeprefine_graphdb.model.actions import Frozen
+from deeprefine_graphdb.model.graph import Edge, Entity, Loose
+from deeprefine_graphdb.stores.protocol import Touched
+from deeprefine_loaders.basefile import BaseFile
+
+
+class ManifestEntry(Frozen):
+    """One object that differs: its text in the base and in the file (``None`` where it is not), and how it went.
+
+    ``key`` is an entity's id, an edge's base or inserted key, or a loose object's key. ``place`` is the section and
+    ordinal in the base. ``by`` is the action that did it, ``successor`` the key of what took its place.
+    """
+
+    kind: Literal["added", "changed", "removed", "moved", "folded"]
+    object: Literal["node", "link", "hyperedge", "header"]
+    key: str
+    by: str
+    base: str | None = None
+    disk: str | None = None
+    place: tuple[str, int] | None = None
+    successor: str | None = None
+
+
+def manifest_of(base: BaseFile, touched: Touched) -> list[ManifestEntry]:
+    """Give the manifest of the file that an export of these rows over this base writes, ordered by object and key."""
+    entries = [
+        *(entry for row in touched.entities if (entry := _of_entity(base, row)) is not None),
+        *_of_edges(base, touched.edges),
+        *(entry for row in touched.loose if (entry := _of_loose(base, row)) is not None),
+    ]
+    return sorted(entries, key=lambda entry: (entry.object, entry.key, entry.by))
+
+
+def _of_entity(base: BaseFile, row: Entity) -> ManifestEntry | None:
+    text = base.slice("node", row.id)
+    place = base.place("node", row.id)
+    if row.live:
+        kind: Literal["added", "changed"] = "changed" if text is not None else "added"
+        by = row.changed_by or row.added_by or ""
+        return ManifestEntry(kind=kind, object="node", key=row.id, by=by, base=text, disk=row.raw, place=place)
+    if text is None:
+        return None
+    return ManifestEntry(
+        kind="removed", object="node", key=row.id, by=row.retired_by or "", base=text, place=place, successor=row.successor
+    )
+
+
+def _of_edges(base: BaseFile, rows: Iterable[Edge]) -> Iterator[ManifestEntry]:
+    by_key = {row.key: row for row in rows}
+    told: set[str] = set()
+    for row in by_key.values():
+        text = base.slice("link", row.key)
+        if text is None:
+            continue
+        end = _end_of_moves(by_key, row)
+        told.add(end.key)
+        place = base.place("link", row.key)
+        if end.live:
+            moved = end.key != row.key
+            yield ManifestEntry(
+                kind="moved" if moved else "changed",
+                object="link",
+                key=row.key,
+                by=(end.added_by or end.changed_by or "") if moved else (row.added_by or row.changed_by or ""),
+                base=text,
+                disk=end.raw,
+                place=place,
+                successor=end.key if moved else None,
+            )
+        else:
+            yield ManifestEntry(
+                kind="folded" if end.retired_as == "folded" else "removed",
+                object="link",
+                key=row.key,
+                by=end.retired_by or "",
+                base=text,
+                place=place,
+                successor=end.successor,
+            )
+    for row in by_key.values():
+        if row.live and row.key not in told and row.added_by is not None:
+            yield ManifestEntry(kind="added", object="link", key=row.key, by=row.added_by, disk=row.raw)
+
+
+def _end_of_moves(by_key: dict[str, Edge], row: Edge) -> Edge:
+    seen = {row.key}
+    while row.retired_as == "moved" and row.successor in by_key and row.successor not in seen:
+        seen.add(row.successor)
+        row = by_key[row.successor]
+    return row
+
+
+def _of_loose(base: BaseFile, row: Loose) -> ManifestEntry | None:
+    if row.raw is None:
+        return None
+    name = row.key.removeprefix("header:")
+    text = base.header_text(name) if row.kind == "header" else base.slice(row.kind, row.key)
+    return ManifestEntry(
+        kind="changed" if text is not None else "added",
+        object=row.kind,
+        key=row.key,
+        by=row.changed_by or "",
+        base=text,
+        disk=row.raw,
+        place=None if row.kind == "header" else base.place(row.kind, row.key),
+    )

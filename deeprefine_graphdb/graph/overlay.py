@@ -1,0 +1,64 @@
+"""Planned row states over a committed graph; the last state of each row is what is written."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from deeprefine_graphdb.model.graph import Alias, Edge, Entity, Loose, Names, Row
+
+TableName = Literal["Entity", "RELATES", "Alias", "Loose"]
+
+
+@dataclass
+class Overlay:
+    """Row states by key. An edge is found by either of its ends, which never change for one key.
+
+    ``stored`` has the committed state of every laid-over row that was there before.
+    """
+
+    entities: dict[str, Entity] = field(default_factory=dict)
+    edges: dict[str, Edge] = field(default_factory=dict)
+    names: dict[str, Names] = field(default_factory=dict)
+    aliases: dict[str, Alias] = field(default_factory=dict)
+    loose: dict[str, Loose] = field(default_factory=dict)
+    stored: dict[tuple[str, str], Row] = field(default_factory=dict)
+    _at: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
+
+    def put(self, row: Entity | Edge | Alias | Loose, committed: Row | None) -> None:
+        """Lay a row's state over the graph; ``committed`` is what stood beneath it before, if anything did."""
+        table, key = table_of(row)
+        if committed is not None and not self.holds(table, key):
+            self.stored[table, key] = committed
+        if isinstance(row, Entity):
+            self.entities[key] = row
+        elif isinstance(row, Edge):
+            self.edges[key] = row
+            self._at[row.src][key] = None
+            self._at[row.tgt][key] = None
+        elif isinstance(row, Alias):
+            self.aliases[key] = row
+        else:
+            self.loose[key] = row
+
+    def holds(self, table: TableName, key: str) -> bool:
+        """Tell whether a row has been laid over the graph."""
+        rows = {"Entity": self.entities, "RELATES": self.edges, "Alias": self.aliases, "Loose": self.loose}
+        return key in rows[table]
+
+    def edges_at(self, entity_id: str) -> Iterator[Edge]:
+        """Give the laid-over edges of an entity, live and retired."""
+        return (self.edges[key] for key in self._at.get(entity_id, ()))
+
+
+def table_of(row: Entity | Edge | Alias | Loose) -> tuple[TableName, str]:
+    """Give the table and the key of a row."""
+    if isinstance(row, Entity):
+        return "Entity", row.id
+    if isinstance(row, Edge):
+        return "RELATES", row.key
+    if isinstance(row, Alias):
+        return "Alias", row.norm
+    return "Loose", row.key

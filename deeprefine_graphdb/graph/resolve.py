@@ -1,0 +1,121 @@
+"""From a name to the one entity that it stands for. The only resolver: review, apply and what-if all use it."""
+
+from __future__ import annotations
+
+from deeprefine_graphdb.graph.view import GraphView
+from deeprefine_graphdb.model.errors import ActionRefused, AmbiguousName
+from deeprefine_graphdb.model.graph import Entity, Names
+from deeprefine_loaders.identity import norm_label
+
+MAX_CANDIDATES_NAMED = 8
+
+
+class UnknownName(ActionRefused):
+    """No entity has this name."""
+
+
+def resolve(view: GraphView, name: str) -> Entity:
+    """Give the entity that a name stands for.
+
+    The tiers, in order: exact id; exact label; ``file::label`` with the file part matched on whole path segments from
+    the right; label by normal form; alias. The first tier that knows the name decides. Raises :class:`AmbiguousName`
+    with candidates when it gives more than one, and :class:`UnknownName` when no tier knows it.
+    """
+    entity = view.entity(name)
+    if entity is not None:
+        return entity
+    found = candidates(view, name)
+    if len(found) == 1:
+        entity = view.entity(found[0])
+        if entity is not None:
+            return entity
+    if found:
+        raise ambiguous(view, name, found)
+    raise UnknownName(f"No entity is called {name!r}.", "Try `deeprefine-db search` to find its name.")
+
+
+def find(view: GraphView, name: str) -> Entity | None:
+    """Give the entity that a name stands for, or ``None`` when no entity has it; raises :class:`AmbiguousName`."""
+    try:
+        return resolve(view, name)
+    except UnknownName:
+        return None
+
+
+def candidates(view: GraphView, name: str) -> tuple[str, ...]:
+    """Give the ids of the first tier below the id that knows the name, ordered by id."""
+    norm = norm_label(name)
+    rows = view.names(norm)
+    exact = tuple(i for i, label in zip(rows.ids, rows.labels, strict=True) if label == name)
+    return exact or _qualified(view, name) or rows.ids or _by_alias(view, norm)
+
+
+def rivals(view: GraphView, entity: Entity) -> tuple[str, ...]:
+    """Give the other ids that have an entity's label."""
+    rows = view.names(norm_label(entity.label))
+    return tuple(
+        i for i, label in zip(rows.ids, rows.labels, strict=True) if label == entity.label and i != entity.id
+    )
+
+
+def ambiguous(view: GraphView, name: str, ids: tuple[str, ...]) -> AmbiguousName:
+    """Make the refusal of a name that stands for several entities, with names that would resolve."""
+    shown = []
+    for entity_id in ids[:MAX_CANDIDATES_NAMED]:
+        entity = view.entity(entity_id)
+        qualified = f"{entity.source_file}::{entity.label}" if entity is not None and entity.source_file else entity_id
+        shown.append(qualified if candidates(view, qualified) == (entity_id,) else entity_id)
+    more = f" and {len(ids) - len(shown)} more" if len(ids) > len(shown) else ""
+    return AmbiguousName(
+        f"{name!r} stands for {len(ids)} entities: {', '.join(shown)}{more}.",
+        tuple(shown),
+        "Use one of these names.",
+    )
+
+
+def follow_merges(view: GraphView, entity_id: str) -> Entity | None:
+    """Give the live entity that an id has become through merges, or ``None`` when it is gone."""
+    seen = set()
+    row = view.entity_row(entity_id)
+    while row is not None and not row.live and row.retired_as == "merged" and row.successor and row.id not in seen:
+        seen.add(row.id)
+        row = view.entity_row(row.successor)
+    return row if row is not None and row.live else None
+
+
+def _qualified(view: GraphView, name: str) -> tuple[str, ...]:
+    at = name.find("::")
+    while at != -1:
+        file, label = name[:at], name[at + 2 :]
+        if file and label:
+            rows = view.names(norm_label(label))
+            found = tuple(
+                i
+                for i, known, known_file in zip(rows.ids, rows.labels, rows.files, strict=True)
+                if known == label and _same_file(known_file, file)
+            )
+            if found:
+                return _closest(rows, found, file)
+        at = name.find("::", at + 1)
+    return ()
+
+
+def _closest(rows: Names, found: tuple[str, ...], file: str) -> tuple[str, ...]:
+    """Prefer the one whose whole path is the given one over others that merely end with it."""
+    files = dict(zip(rows.ids, rows.files, strict=True))
+    whole = tuple(i for i in found if _segments(files[i]) == _segments(file))
+    return whole or found
+
+
+def _same_file(known: str, asked: str) -> bool:
+    have, want = _segments(known), _segments(asked)
+    return len(want) <= len(have) and have[len(have) - len(want) :] == want
+
+
+def _segments(path: str) -> list[str]:
+    return [part for part in path.replace("\\", "/").split("/") if part]
+
+
+def _by_alias(view: GraphView, norm: str) -> tuple[str, ...]:
+    living = {entity.id for entity_id in view.alias(norm).ids if (entity := follow_merges(view, entity_id)) is not None}
+    return tuple(sorted(living))

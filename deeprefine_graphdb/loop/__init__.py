@@ -1,0 +1,1 @@
+"""The refinement loop as a state machine, and its drivers."""

@@ -1,0 +1,146 @@
+"""The three actions of a refinement, and what is recorded about each of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MAX_ACTIONS = 10
+
+
+class Frozen(BaseModel):
+    """A record that never changes once made."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class InsertEdge(Frozen):
+    """Add the triple; an end that does not exist is created."""
+
+    action: Literal["insert_edge"] = "insert_edge"
+    subject: str
+    relation: str
+    object: str
+
+
+class DeleteEdge(Frozen):
+    """Remove exactly this triple; ``edge_key`` picks one of several equal ones."""
+
+    action: Literal["delete_edge"] = "delete_edge"
+    subject: str
+    relation: str
+    object: str
+    edge_key: str | None = None
+
+
+class ReplaceNode(Frozen):
+    """Rename ``old`` to ``new``, or merge it into the entity that has that name."""
+
+    action: Literal["replace_node"] = "replace_node"
+    old: str
+    new: str
+
+
+Action = Annotated[InsertEdge | DeleteEdge | ReplaceNode, Field(discriminator="action")]
+
+
+class Intent(Frozen):
+    """What an action is for; never changes, whatever base it is replayed on.
+
+    For an insert or delete ``subject``, ``relation`` and ``object`` are the texts as proposed; for a rename or merge
+    ``subject`` is the old label and ``object`` the new one.
+    """
+
+    kind: Literal["insert", "delete", "rename", "merge"]
+    subject: str
+    relation: str = ""
+    object: str
+
+
+class Reference(Frozen):
+    """What an end of an action stood for when it was bound, kept so that it can be bound again on another base.
+
+    ``rivals`` are the other ids that had the label; ``created_by`` is the ``<refinement>.<action>`` that made the
+    entity, if one did; ``creates`` says that this very action creates it.
+    """
+
+    id: str
+    label: str
+    base_label: str
+    norm_label: str
+    source_file: str | None = None
+    file_type: str | None = None
+    rivals: tuple[str, ...] = ()
+    created_by: str | None = None
+    creates: bool = False
+
+
+class Fingerprint(Frozen):
+    """What a deleted edge looked like; tells equal triples apart on another base. ``count`` is how many were equal."""
+
+    raw_digest: str
+    source_file: str | None = None
+    source_location: str | None = None
+    context: str | None = None
+    origin: str | None = None
+    confidence: str | None = None
+    count: int = 1
+
+
+class BoundAction(Frozen):
+    """An action whose names have been resolved; intent and references are immutable from here on.
+
+    ``id`` is ``<refinement>.<n>`` with n counted from 1. ``edge_key`` is the origin key of the edge that a delete
+    with scope ``occurrence`` means.
+    """
+
+    id: str
+    action: Action
+    intent: Intent
+    subject: Reference
+    object: Reference
+    scope: Literal["triple", "occurrence"] | None = None
+    fingerprint: Fingerprint | None = None
+    edge_key: str | None = None
+
+
+class ObjectChange(Frozen):
+    """One object before and after an action, as rows; ``None`` for a row that is not there.
+
+    ``how`` says what happened to it in the words of a manifest.
+    """
+
+    table: Literal["Entity", "RELATES", "Alias", "Loose"]
+    key: str
+    how: Literal["added", "changed", "removed", "moved", "folded", "merged", "collapsed", "revived"]
+    before: dict[str, object] | None = None
+    after: dict[str, object] | None = None
+
+
+class Effect(Frozen):
+    """What an action did on the present base: rewritten by every derive, and not part of the hash chain.
+
+    ``outcome`` is ``applied`` when first written, then ``reapplied``, ``already``, ``dropped`` or a conflict's kind.
+    ``witness`` is the key of what makes an action ``already`` so. ``bound`` maps ``subject``/``object`` to ids.
+    """
+
+    id: str
+    action: str
+    outcome: str = "applied"
+    note: str = ""
+    witness: str | None = None
+    bound: dict[str, str] = Field(default_factory=dict)
+    changes: tuple[ObjectChange, ...] = ()
+
+
+class Footprint(Frozen):
+    """Every id and every name (in normal form) that was read or written while planning.
+
+    ``seen`` maps each question that was asked of the committed graph (``entity:<id>``, ``names:<norm>`` …) to a digest
+    of the answer, so that it can be told later what moved.
+    """
+
+    ids: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    seen: dict[str, str] = Field(default_factory=dict)

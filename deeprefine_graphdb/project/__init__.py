@@ -1,0 +1,1 @@
+"""A knowledge base on disk and the jobs that are done on it."""

@@ -1,0 +1,1 @@
+"""The log as graph nodes, audit queries and verification."""

@@ -1,0 +1,1 @@
+"""Finding the edges a question is about."""

@@ -1,0 +1,1 @@
+"""Evidence and labels for proposed actions."""

@@ -1,0 +1,1 @@
+"""Texts that teach coding agents to use this tool."""

@@ -1,0 +1,1 @@
+"""Where a graph lives: the store protocol and its engines."""
