@@ -1,0 +1,7 @@
+// Record a proposal below the trace that made it.
+// params: owner STRING, id STRING, caption STRING, ts STRING, query_id STRING, trace_id STRING, digest STRING, source STRING, text STRING, actions INT64, footprint STRING
+MATCH (o:Trace {id: $owner})
+CREATE (o)-[:PROPOSED]->(:Proposal {
+  id: $id, caption: $caption, ts: $ts, query_id: $query_id, trace_id: $trace_id, digest: $digest,
+  source: $source, text: $text, actions: $actions, footprint: $footprint
+})

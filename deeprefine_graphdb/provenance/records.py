@@ -1,0 +1,335 @@
+"""The bodies of the journal's records, each one whole: nodes and lists are made from the journal alone."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
+
+from deeprefine_graphdb.graph.manifest import ManifestEntry
+from deeprefine_graphdb.model.actions import Action, BoundAction, Effect, Footprint, Frozen
+from deeprefine_graphdb.model.errors import StoreDamaged
+from deeprefine_graphdb.model.graph import Triple
+from deeprefine_graphdb.model.write import NewRecord
+
+Label = Literal["HIGH", "MEDIUM", "LOW"]
+
+
+class Body(Frozen):
+    """What one record says. ``id`` is unique among all stores that ever share their logs."""
+
+    KIND: ClassVar[str] = ""
+    id: str
+
+
+class QueryBody(Body):
+    """A question. ``id`` is the query id of the contract; the first record of a question stands for all."""
+
+    KIND = "query"
+    question: str
+    source: str = "cli"
+
+
+class StepBody(Frozen):
+    """One hop: what was shown to the model and what it said. ``hops`` counts from the first retrieval."""
+
+    number: int = Field(ge=1)
+    hops: int = Field(default=0, ge=0)
+    method: str = ""
+    evidence: str = ""
+    triples: tuple[Triple, ...] = ()
+    answerable: bool | None = None
+    judgement_raw: str = ""
+    ts: str = ""
+
+    def retrieved(self) -> list[tuple[str, str]]:
+        """Give the entities of the triples as (id, name), each once, in the order of the prompt."""
+        seen: dict[str, str] = {}
+        for triple in self.triples:
+            for entity, name in ((triple.subject_id, triple.subject), (triple.object_id, triple.object)):
+                if entity:
+                    seen.setdefault(entity, name)
+        return list(seen.items())
+
+
+class CallBody(Frozen):
+    """One request to a model, paid for: ``seconds`` is wall time, tokens as the endpoint counted."""
+
+    number: int = Field(ge=1)
+    stage: str
+    model: str
+    prompt_digest: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    retries: int = 0
+    error: str = ""
+    ts: str = ""
+
+
+class TraceBody(Body):
+    """One run of the loop over a question: steps, calls, the diagnosis and how it ended.
+
+    ``outcome`` is ``early_exit``, ``refined`` or ``failed``; ``extra`` keeps keys of a trace file that have
+    no field here.
+    """
+
+    KIND = "trace"
+    query_id: str
+    question: str
+    query_source: str = "cli"
+    mode: str = "agent-loop"
+    driver: str = ""
+    outcome: Literal["early_exit", "refined", "failed"] = "refined"
+    early_exit: bool = False
+    answerable: bool | None = None
+    abduction: str = ""
+    abduction_raw: str = ""
+    refinement_raw: str = ""
+    steps: tuple[StepBody, ...] = ()
+    calls: tuple[CallBody, ...] = ()
+    extra: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def tokens_in(self) -> int:
+        """Tokens sent, all calls together."""
+        return sum(call.tokens_in for call in self.calls)
+
+    @property
+    def tokens_out(self) -> int:
+        """Tokens received, all calls together."""
+        return sum(call.tokens_out for call in self.calls)
+
+    def models(self) -> tuple[str, ...]:
+        """Give the names of the models that were asked, in order of first use."""
+        return tuple(dict.fromkeys(call.model for call in self.calls))
+
+
+class ProposedAction(Frozen):
+    """An action as a proposal has it, numbered from 1, with the label that its review gave it.
+
+    ``bound`` maps ``subject``/``object`` (``old``/``new``) to entity ids where the names resolved.
+    """
+
+    number: int = Field(ge=1)
+    action: Action
+    label: Label | None = None
+    executable: bool = True
+    bound: dict[str, str] = Field(default_factory=dict)
+
+
+class ProposalBody(Body):
+    """Actions that wait for a decision. ``digest`` is of ``text``; ``revision`` is what it was planned on."""
+
+    KIND = "proposal"
+    query_id: str = ""
+    question: str = ""
+    trace_id: str | None = None
+    source: Literal["refine", "file", "agent", "log"] = "refine"
+    driver: str = ""
+    text: str
+    digest: str
+    actions: tuple[ProposedAction, ...]
+    footprint: Footprint = Footprint()
+    revision: int = 0
+
+    @model_validator(mode="after")
+    def _numbered(self) -> Self:
+        if [each.number for each in self.actions] != list(range(1, len(self.actions) + 1)):
+            raise ValueError("the actions of a proposal are numbered from 1 without a gap")
+        return self
+
+
+class ReviewedAction(Frozen):
+    """What a review says about one action of its proposal."""
+
+    number: int
+    label: Label
+    executable: bool = True
+    reasons: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+
+
+class ReviewBody(Body):
+    """A review of a proposal, by the program (``reviewer`` is ``deeprefine-db``) or by a person."""
+
+    KIND = "review"
+    proposal_id: str
+    reviewer: str = "deeprefine-db"
+    decision: str = ""
+    actions: tuple[ReviewedAction, ...] = ()
+    note: str = ""
+    extra: dict[str, Any] = Field(default_factory=dict)
+
+
+class RefinementFlags(Frozen):
+    """What a person allowed when applying; all of it is part of the record."""
+
+    allow_low_confidence: bool = False
+    skip_trace_check: bool = False
+    only: tuple[int, ...] = ()
+    reject: tuple[int, ...] = ()
+
+
+class RefinementBody(Body):
+    """An ordered list of bound actions that is applied or undone as one.
+
+    A bound action has the number of the action of the proposal that it is; one left out leaves a gap.
+    ``revision`` is the graph that it was planned on. Its effects stand beside the record.
+    """
+
+    KIND = "refinement"
+    proposal_id: str
+    query_id: str = ""
+    by: str = ""
+    flags: RefinementFlags = RefinementFlags()
+    actions: tuple[BoundAction, ...]
+    footprint: Footprint = Footprint()
+    revision: int = 0
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _numbered(self) -> Self:
+        if any(action.id.rpartition(".")[0] != self.id for action in self.actions):
+            raise ValueError("a bound action is named after its refinement")
+        numbers = [action_number(action) for action in self.actions]
+        if numbers != sorted(set(numbers)) or (numbers and numbers[0] < 1):
+            raise ValueError("bound actions are numbered from 1, each number once, in order")
+        return self
+
+
+class EventBody(Body):
+    """Something that happened to a proposal or refinement; ``of`` is its id. A redo is ``applied`` again."""
+
+    KIND = "event"
+    event: Literal["approved", "applied", "rejected", "undone"]
+    of: str
+    of_kind: Literal["proposal", "refinement"]
+    by: str = ""
+    note: str = ""
+
+
+class SnapshotBody(Body):
+    """A state of graph.json: its digest, the base's, the manifest between them and the active refinements."""
+
+    file_digest: str
+    base_digest: str
+    revision: int
+    nodes: int = 0
+    links: int = 0
+    manifest: tuple[ManifestEntry, ...] = ()
+    active: tuple[str, ...] = ()
+    path: str = ""
+
+
+class SyncBody(SnapshotBody):
+    """graph.json was read."""
+
+    KIND = "sync"
+
+
+class ExportBody(SnapshotBody):
+    """graph.json was written. ``replaced`` is the digest of the file whose place it took, if any."""
+
+    KIND = "export"
+    replaced: str | None = None
+    forced: bool = False
+
+
+class ConflictBody(Body):
+    """An action that does not apply any more; ``action`` is ``<refinement>.<n>``, ``kind`` says why."""
+
+    KIND = "conflict"
+    action: str
+    kind: str
+    detail: str = ""
+    resolved: str = ""
+
+
+AnyBody = (
+    QueryBody
+    | TraceBody
+    | ProposalBody
+    | ReviewBody
+    | RefinementBody
+    | EventBody
+    | SyncBody
+    | ExportBody
+    | ConflictBody
+)
+
+BODIES: Mapping[str, type[AnyBody]] = {
+    each.KIND: each
+    for each in (
+        QueryBody,
+        TraceBody,
+        ProposalBody,
+        ReviewBody,
+        RefinementBody,
+        EventBody,
+        SyncBody,
+        ExportBody,
+        ConflictBody,
+    )
+}
+
+
+def to_record(body: AnyBody, ts: str | None = None, effects: Sequence[Effect] = ()) -> NewRecord:
+    """Make the record of a body. ``ts`` is an ISO time in UTC (default: now); a refinement has effects."""
+    return NewRecord(
+        kind=body.KIND,
+        ts=ts or now(),
+        body=body.model_dump(mode="json"),
+        effects=[effect.model_dump(mode="json") for effect in effects],
+    )
+
+
+def read_body(record: NewRecord) -> AnyBody:
+    """Give the typed body of a record.
+
+    Raises :class:`StoreDamaged` when its kind is unknown or its body does not have the kind's shape.
+    """
+    known = BODIES.get(record.kind)
+    if known is None:
+        raise StoreDamaged(f"The log has a record of the unknown kind {record.kind!r}.", _VERIFY)
+    try:
+        return known.model_validate(record.body)
+    except ValueError as error:
+        raise StoreDamaged(
+            f"A {record.kind} record of the log cannot be read: {_first(error)}.", _VERIFY
+        ) from error
+
+
+def action_number(bound: BoundAction) -> int:
+    """Give the number that a bound action has in its proposal and its refinement."""
+    return int(bound.id.rpartition(".")[2])
+
+
+def read_effects(record: NewRecord) -> tuple[Effect, ...]:
+    """Give the effects that stand beside a refinement's record."""
+    try:
+        return tuple(Effect.model_validate(each) for each in record.effects)
+    except ValueError as error:
+        raise StoreDamaged(
+            f"The effects of a {record.kind} record cannot be read: {_first(error)}.", _VERIFY
+        ) from error
+
+
+def new_id(prefix: str) -> str:
+    """Make an id that no other store will make: the prefix and 16 random hex digits, no ``.``, no ``:``."""
+    return f"{prefix}{uuid.uuid4().hex[:16]}"
+
+
+def now() -> str:
+    """Give the time in UTC as ISO text with microseconds, so that text order is time order."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+_VERIFY = "Run `deeprefine-db audit verify`."
+
+
+def _first(error: ValueError) -> str:
+    return " ".join(str(error).split())[:200].rstrip(".")
