@@ -1,0 +1,80 @@
+"""Write files so that a crash at any moment leaves the old one or the new one, whole."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+
+def write_durable(path: Path, data: bytes | Iterable[bytes]) -> str:
+    """Write a file of our own and put it in place at once; give the SHA-256 of its content in hex."""
+    return _replace(path, [data] if isinstance(data, bytes) else data, None)
+
+
+def replace_file(path: Path, chunks: Iterable[bytes], backup: Path | None = None) -> str:
+    """Replace a file of the user's, or make it; give the SHA-256 of its content in hex.
+
+    A symbolic link stays one and what it points at is replaced; permissions are kept. ``backup`` is where the file
+    that is replaced is kept (a former backup there gives way to it). When ``chunks`` raises, nothing has changed.
+    """
+    return _replace(path.resolve() if path.is_symlink() else path, chunks, backup)
+
+
+def fsync_directory(path: Path) -> None:
+    """Make the names in a directory durable, where the system can."""
+    if os.name == "nt":
+        return
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _replace(path: Path, chunks: Iterable[bytes], backup: Path | None) -> str:
+    digest = hashlib.sha256()
+    temporary = _temporary(path)
+    try:
+        with temporary.open("xb") as stream:
+            for chunk in chunks:
+                digest.update(chunk)
+                stream.write(chunk)
+            stream.flush()
+            with contextlib.suppress(FileNotFoundError):
+                temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+            os.fsync(stream.fileno())
+        if backup is not None and path.exists():
+            _keep(path, backup)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    fsync_directory(path.parent)
+    return digest.hexdigest()
+
+
+def _keep(path: Path, backup: Path) -> None:
+    """Put a copy of a file at ``backup``: a second name for it where that is possible."""
+    temporary = _temporary(backup)
+    try:
+        try:
+            os.link(path, temporary)
+        except OSError:
+            shutil.copy2(path, temporary)
+            with temporary.open("rb+") as stream:
+                os.fsync(stream.fileno())
+        temporary.replace(backup)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    fsync_directory(backup.parent)
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")

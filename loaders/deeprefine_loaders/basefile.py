@@ -1,0 +1,135 @@
+"""The base file: the text of every object that nothing has touched, by kind and key."""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .atomic import write_durable
+from .errors import FormatError
+from .header import Header
+from .index import Index
+
+if TYPE_CHECKING:
+    from .graphfile import GraphFile
+
+BASE_NAME = "base.json"
+INDEX_NAME = "base.idx"
+_CHUNK = 1 << 22
+
+
+class BaseFile:
+    """A base, on disk or in memory. Made by :meth:`open` or :meth:`of`, never directly.
+
+    Kinds are ``node``, ``link`` and ``hyperedge``; sections are the names of the arrays that hold them.
+    """
+
+    def __init__(self, text: str | mmap.mmap, index: Index) -> None:
+        self._text = text
+        self._index = index
+
+    @classmethod
+    def of(cls, graph: GraphFile) -> BaseFile:
+        """Take a parsed file as base."""
+        return cls(graph.text, graph.index)
+
+    @classmethod
+    def open(cls, directory: Path) -> BaseFile:
+        """Open base.json and base.idx of a directory without reading them.
+
+        Raises :class:`FormatError` when they do not belong together, ``OSError`` when one is not there.
+        """
+        text = _map(directory / BASE_NAME)
+        data = _map(directory / INDEX_NAME)
+        index = Index(data, str(directory / INDEX_NAME))
+        if index.header.size != len(text):
+            raise FormatError(
+                f"{directory / INDEX_NAME} does not belong to {BASE_NAME}: that has {len(text)} bytes, "
+                f"not {index.header.size}.",
+                "Run `deeprefine-db doctor --rebuild`.",
+            )
+        base = cls(text, index)
+        base._maps = (text, data)
+        return base
+
+    _maps: tuple[mmap.mmap, ...] = ()
+
+    @property
+    def header(self) -> Header:
+        """Facts, layout and style of the file."""
+        return self._index.header
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file, in hex."""
+        return self._index.header.digest
+
+    def count(self, section: str) -> int:
+        """Give the number of elements of a section, 0 when the file does not have it."""
+        found = self.header.section(section)
+        return found.count if found else 0
+
+    def slice(self, kind: str, key: str) -> str | None:
+        """Give the raw JSON text of an object, or ``None`` when the base has none of that key."""
+        found = self._index.find(kind, key)
+        return None if found is None else self.read(found.start, found.end).decode("utf-8")
+
+    def raw_hash(self, kind: str, key: str) -> str | None:
+        """Give a digest of an object's raw text in hex, or ``None``; equal texts have equal digests."""
+        found = self._index.find(kind, key)
+        if found is None:
+            return None
+        return blake2b(self.read(found.start, found.end), digest_size=16).hexdigest()
+
+    def place(self, kind: str, key: str) -> tuple[str, int] | None:
+        """Give the section of an object and its ordinal there, or ``None``."""
+        found = self._index.find(kind, key)
+        return None if found is None else (found.section, found.ordinal)
+
+    def span(self, section: str, ordinal: int) -> tuple[int, int]:
+        """Give the byte span of an element of a section. Raises ``IndexError``."""
+        return self._index.span(section, ordinal)
+
+    def member(self, name: str) -> str | None:
+        """Give the raw JSON text of a top-level member's value, or ``None``."""
+        found = self.header.member(name)
+        return None if found is None else self.read(found.start, found.end).decode("utf-8")
+
+    def read(self, start: int, end: int) -> bytes:
+        """Give the bytes from ``start`` to before ``end``."""
+        piece = self._text[start:end]
+        return piece.encode("latin-1") if isinstance(piece, str) else piece
+
+    def chunks(self, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+        """Give the bytes from ``start`` to before ``end`` (the whole file) in pieces of a few megabytes."""
+        end = self.header.size if end is None else end
+        for place in range(start, end, _CHUNK):
+            yield self.read(place, min(place + _CHUNK, end))
+
+    def bytes(self) -> bytes:
+        """Give the whole file."""
+        return self.read(0, self.header.size)
+
+    def close(self) -> None:
+        """Release the files."""
+        for mapped in self._maps:
+            mapped.close()
+        self._maps = ()
+
+
+def write_base(graph: GraphFile, directory: Path) -> None:
+    """Write base.json (the file's very bytes) and base.idx into a directory that exists, durably."""
+    base = BaseFile.of(graph)
+    write_durable(directory / BASE_NAME, base.chunks())
+    write_durable(directory / INDEX_NAME, [graph.index_bytes])
+
+
+def _map(path: Path) -> mmap.mmap:
+    with path.open("rb") as stream:
+        try:
+            return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        except ValueError:
+            raise FormatError(f"{path} is empty.", "Run `deeprefine-db doctor --rebuild`.") from None

@@ -1,0 +1,115 @@
+"""The index of a base file: where each object stands, found by kind and key without reading it all.
+
+Layout of the bytes: a fixed head, the header as JSON, then for each section 16 bytes an object (start and end, in file
+order), then for each kind 16 bytes an object (a digest of its key and its ordinal among its kind, sorted).
+Numbers of the spans are little-endian, ordinals big-endian.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import struct
+import sys
+from array import array
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+from .errors import FormatError
+from .header import KIND_OF_SECTION, SECTIONS_OF_KIND, Header
+
+MAGIC = b"deeprefine base index 1\n"
+_HEAD = struct.Struct(f"<{len(MAGIC)}sQ")
+_SPAN = struct.Struct("<QQ")
+_DIGEST = 12
+_ENTRY = _DIGEST + 4
+
+
+class Found(NamedTuple):
+    """An object's section, its ordinal there, and its byte span."""
+
+    section: str
+    ordinal: int
+    start: int
+    end: int
+
+
+def build_index(header: Header, keys: Mapping[str, Sequence[str]], spans: Mapping[str, array[int]]) -> bytes:
+    """Make the index. ``keys`` are in file order by kind, ``spans`` start, end, start, end, … by section."""
+    text = json.dumps(header.to_json(), separators=(",", ":")).encode("ascii")
+    parts = [_HEAD.pack(MAGIC, len(text)), text]
+    for section in header.sections:
+        numbers = spans[section.name]
+        if sys.byteorder == "big":
+            numbers = numbers[:]
+            numbers.byteswap()
+        parts.append(numbers.tobytes())
+    for kind in SECTIONS_OF_KIND:
+        entries = [_digest(key) + at.to_bytes(4, "big") for at, key in enumerate(keys[kind])]
+        entries.sort()
+        parts.append(b"".join(entries))
+    return b"".join(parts)
+
+
+class Index:
+    """Reads an index in place. Raises :class:`FormatError` when the bytes are none."""
+
+    def __init__(self, data: bytes | mmap.mmap, source: str) -> None:
+        self._data = data
+        try:
+            magic, length = _HEAD.unpack_from(data)
+            if magic != MAGIC:
+                raise ValueError("another format")
+            place = _HEAD.size + length
+            self.header = Header.from_json(json.loads(data[_HEAD.size : place]))
+            self._spans: dict[str, int] = {}
+            for section in self.header.sections:
+                self._spans[section.name] = place
+                place += _SPAN.size * section.count
+            self._entries: dict[str, tuple[int, int]] = {}
+            for kind in SECTIONS_OF_KIND:
+                count = sum(section.count for section in self.header.of_kind(kind))
+                self._entries[kind] = (place, count)
+                place += _ENTRY * count
+            if place != len(data):
+                raise ValueError("another length")
+        except (ValueError, KeyError, TypeError, AttributeError, struct.error) as error:
+            raise FormatError(
+                f"{source} is no index of a base file ({error}).", "Run `deeprefine-db doctor --rebuild`."
+            ) from error
+
+    def span(self, section: str, ordinal: int) -> tuple[int, int]:
+        """Give start and end of an element of a section. Raises ``IndexError`` when it has no such element."""
+        layout = self.header.section(section)
+        if layout is None or not 0 <= ordinal < layout.count:
+            raise IndexError(f"{section}[{ordinal}]")
+        start, end = _SPAN.unpack_from(self._data, self._spans[section] + _SPAN.size * ordinal)
+        return start, end
+
+    def find(self, kind: str, key: str) -> Found | None:
+        """Find an object by kind and key, or give ``None``."""
+        digest = _digest(key)
+        place, count = self._entries[kind]
+        low, high = 0, count
+        while low < high:
+            middle = (low + high) // 2
+            at = place + _ENTRY * middle
+            if self._data[at : at + _DIGEST] < digest:
+                low = middle + 1
+            else:
+                high = middle
+        at = place + _ENTRY * low
+        if low == count or self._data[at : at + _DIGEST] != digest:
+            return None
+        ordinal = int.from_bytes(self._data[at + _DIGEST : at + _ENTRY], "big")
+        for section in self.header.sections:
+            if KIND_OF_SECTION[section.name] == kind:
+                if ordinal < section.count:
+                    return Found(section.name, ordinal, *self.span(section.name, ordinal))
+                ordinal -= section.count
+        return None
+
+
+def _digest(key: str) -> bytes:
+    return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest()

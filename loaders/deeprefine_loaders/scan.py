@@ -1,0 +1,133 @@
+"""Walk JSON text by position: every value with the place where it stands.
+
+Positions are character offsets. A file is scanned as latin-1, so that an offset in it is a byte offset too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+_skip = re.compile(r"[ \t\n\r]*").match
+_LONGEST_INT = 4000
+"""Digits of an integer that Python converts without complaint (its own limit is 4300)."""
+
+
+class ScanError(Exception):
+    """The text is not JSON at ``position``."""
+
+    def __init__(self, position: int, reason: str) -> None:
+        super().__init__(f"{reason} at {position}")
+        self.position = position
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of an object: its name and where key (quotes included) and value stand."""
+
+    name: str
+    key_start: int
+    key_end: int
+    start: int
+    end: int
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) < _LONGEST_INT else float(digits)
+
+
+_scan = json.JSONDecoder().scan_once
+_scan_long = json.JSONDecoder(parse_int=_integer).scan_once
+
+
+def skip_space(text: str, position: int) -> int:
+    """Give the first position from here on that is no white space."""
+    match = _skip(text, position)
+    return match.end() if match else position
+
+
+def scan_value(text: str, position: int) -> tuple[Any, int]:
+    """Read the value that begins here; give it and the position behind it. Raises :class:`ScanError`."""
+    try:
+        return _scan(text, position)
+    except StopIteration as stop:
+        raise ScanError(stop.value, "Expecting value") from None
+    except json.JSONDecodeError as error:
+        raise ScanError(error.pos, error.msg) from None
+    except RecursionError:
+        raise ScanError(position, "Nested too deep") from None
+    except ValueError:
+        return _scan_long(text, position)
+
+
+def utf8(text: str) -> str:
+    """Turn latin-1 scanned text into what its bytes say as UTF-8."""
+    return text if text.isascii() else text.encode("latin-1").decode("utf-8")
+
+
+def scan_array(text: str, position: int, take: Callable[[Any, int, int], None]) -> int:
+    """Hand each element of the array that begins here to ``take`` with its start and end; give the array's end.
+
+    Elements of a text that is not all ASCII are taken for latin-1 and decoded again as UTF-8.
+    """
+    ascii_only = text.isascii()
+    position = skip_space(text, position + 1)
+    if text.startswith("]", position):
+        return position + 1
+    scan, starts, separator = _scan, text.startswith, ","
+    while True:
+        try:
+            value, end = scan(text, position)
+        except (StopIteration, ValueError, RecursionError):
+            value, end = scan_value(text, position)
+        if not ascii_only:
+            raw = text[position:end]
+            if not raw.isascii():
+                value = scan_value(utf8(raw), 0)[0]
+        take(value, position, end)
+        if starts(separator, end) and text[end + len(separator)] == "{":
+            position = end + len(separator)
+            continue
+        comma = skip_space(text, end)
+        if starts("]", comma):
+            return comma + 1
+        if not starts(",", comma):
+            raise ScanError(comma, "Expecting ',' delimiter")
+        position = skip_space(text, comma + 1)
+        separator = text[end:position]
+
+
+def scan_object(text: str, position: int, value_end: Callable[[str, int], int]) -> tuple[list[Member], int]:
+    """List the members of the object that begins here, in order, and the position behind it.
+
+    ``value_end(name, start)`` reads a member's value and tells where it ends.
+    """
+    members: list[Member] = []
+    position = skip_space(text, position + 1)
+    if text.startswith("}", position):
+        return members, position + 1
+    while True:
+        if not text.startswith('"', position):
+            raise ScanError(position, "Expecting property name enclosed in double quotes")
+        name, key_end = scan_value(text, position)
+        colon = skip_space(text, key_end)
+        if not text.startswith(":", colon):
+            raise ScanError(colon, "Expecting ':' delimiter")
+        start = skip_space(text, colon + 1)
+        end = value_end(name, start)
+        members.append(Member(name, position, key_end, start, end))
+        comma = skip_space(text, end)
+        if text.startswith("}", comma):
+            return members, comma + 1
+        if not text.startswith(",", comma):
+            raise ScanError(comma, "Expecting ',' delimiter")
+        position = skip_space(text, comma + 1)
+
+
+def members_of(raw: str, position: int = 0) -> tuple[list[Member], int]:
+    """List the members of the object that begins here in properly decoded text, and the position behind it."""
+    return scan_object(raw, position, lambda _name, start: scan_value(raw, start)[1])
