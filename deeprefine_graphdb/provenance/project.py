@@ -207,7 +207,7 @@ def _proposal(body: ProposalBody, ts: str) -> Iterator[Row]:
         source=body.source,
         text=body.text,
         actions=count,
-        footprint=json_text(body.footprint.model_dump(mode="json")),
+        footprint=json_text(body.footprint.model_dump(include={"ids", "names"})),
     )
     for proposed in body.actions:
         yield _action(body.id, proposed, ts)
@@ -271,7 +271,7 @@ def _refinement(body: RefinementBody, effects: tuple[Effect, ...], ts: str) -> I
         query_id=body.query_id,
         by=body.by,
         revision=body.revision,
-        footprint=json_text(body.footprint.model_dump(mode="json")),
+        footprint=json_text(body.footprint.model_dump(include={"ids", "names"})),
         note=body.note,
         flags=json_text(body.flags.model_dump(mode="json")),
     )
@@ -357,9 +357,9 @@ def _event(body: EventBody, ts: str) -> NodeRow:
 
 
 def _snapshot(body: SyncBody | ExportBody, ts: str) -> NodeRow:
-    manifest = json_text([entry.model_dump(mode="json") for entry in body.manifest])
+    manifest = json_text(body.manifest)
     digest = hashlib.sha256(manifest.encode("utf-8", "backslashreplace")).hexdigest()
-    summary = {"objects": Counter(entry.kind for entry in body.manifest), "sha256": digest}
+    summary = {"objects": Counter(str(entry.get("kind")) for entry in body.manifest), "sha256": digest}
     return _node(
         "Snapshot",
         None,

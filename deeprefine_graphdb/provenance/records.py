@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal, Self
 
@@ -213,16 +213,23 @@ class EventBody(Body):
 
 
 class SnapshotBody(Body):
-    """A state of graph.json: its digest, the base's, the manifest between them and the active refinements."""
+    """A state of graph.json: its digest, the base's, the manifest between them and the active refinements.
+
+    ``manifest`` holds dumped :class:`ManifestEntry` objects (:func:`dump_manifest`), many and seldom read.
+    """
 
     file_digest: str
     base_digest: str
     revision: int
     nodes: int = 0
     links: int = 0
-    manifest: tuple[ManifestEntry, ...] = ()
+    manifest: tuple[dict[str, Any], ...] = ()
     active: tuple[str, ...] = ()
     path: str = ""
+
+    def entries(self) -> list[ManifestEntry]:
+        """Give the manifest as typed entries."""
+        return [ManifestEntry.model_validate(entry) for entry in self.manifest]
 
 
 class SyncBody(SnapshotBody):
@@ -301,6 +308,11 @@ def read_body(record: NewRecord) -> AnyBody:
         raise StoreDamaged(
             f"A {record.kind} record of the log cannot be read: {_first(error)}.", _VERIFY
         ) from error
+
+
+def dump_manifest(entries: Iterable[ManifestEntry]) -> tuple[dict[str, Any], ...]:
+    """Give manifest entries as a snapshot's body keeps them."""
+    return tuple(entry.model_dump(mode="json") for entry in entries)
 
 
 def action_number(bound: BoundAction) -> int:
