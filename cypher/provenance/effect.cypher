@@ -1,5 +1,5 @@
 // Record what an action did, and that its refinement applied it.
-// params: id STRING, caption STRING, ts STRING, action_id STRING, refinement_id STRING, outcome STRING, note STRING, witness STRING, before STRING, after STRING, bound STRING, changes STRING
+// params: id STRING NOT NULL, caption STRING NOT NULL, ts STRING NOT NULL, action_id STRING NOT NULL, refinement_id STRING NOT NULL, outcome STRING NOT NULL, note STRING NOT NULL, witness STRING, before STRING NOT NULL, after STRING NOT NULL, bound STRING NOT NULL, changes STRING NOT NULL
 MATCH (a:Action {id: $action_id})
 MATCH (r:Refinement {id: $refinement_id})
 CREATE (e:Effect {

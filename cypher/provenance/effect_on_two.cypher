@@ -1,5 +1,5 @@
 // Record what an action did, that its refinement applied it, and the two entities that it touched.
-// params: id STRING, caption STRING, ts STRING, action_id STRING, refinement_id STRING, outcome STRING, note STRING, witness STRING, before STRING, after STRING, bound STRING, changes STRING, first STRING, first_how STRING, second STRING, second_how STRING
+// params: id STRING NOT NULL, caption STRING NOT NULL, ts STRING NOT NULL, action_id STRING NOT NULL, refinement_id STRING NOT NULL, outcome STRING NOT NULL, note STRING NOT NULL, witness STRING, before STRING NOT NULL, after STRING NOT NULL, bound STRING NOT NULL, changes STRING NOT NULL, first STRING NOT NULL, first_how STRING NOT NULL, second STRING NOT NULL, second_how STRING NOT NULL
 MATCH (a:Action {id: $action_id})
 MATCH (r:Refinement {id: $refinement_id})
 MATCH (first:Entity {id: $first})

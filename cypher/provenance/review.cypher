@@ -1,5 +1,5 @@
 // Record a review of a proposal.
-// params: owner STRING, id STRING, caption STRING, ts STRING, proposal_id STRING, reviewer STRING, decision STRING, labels STRING, reasons STRING, body STRING
+// params: owner STRING NOT NULL, id STRING NOT NULL, caption STRING NOT NULL, ts STRING NOT NULL, proposal_id STRING NOT NULL, reviewer STRING NOT NULL, decision STRING NOT NULL, labels STRING NOT NULL, reasons STRING NOT NULL, body STRING NOT NULL
 MATCH (o:Proposal {id: $owner})
 CREATE (o)<-[:OF]-(:Review {
   id: $id, caption: $caption, ts: $ts, proposal_id: $proposal_id, reviewer: $reviewer,

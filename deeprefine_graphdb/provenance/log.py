@@ -31,7 +31,6 @@ from deeprefine_graphdb.provenance.records import (
     ReviewBody,
     SyncBody,
     TraceBody,
-    action_number,
     read_body,
     read_effects,
 )
@@ -221,16 +220,16 @@ class Log:
             note=body.note,
             actions=tuple(
                 ActionEntry(
-                    number=action_number(action),
+                    number=number,
                     kind=action.intent.kind,
                     subject=action.intent.subject,
                     relation=action.intent.relation,
                     object=action.intent.object,
-                    label=labels.get(action_number(action)),
+                    label=labels.get(number),
                     outcome=effects[action.id].outcome if action.id in effects else "",
                     note=effects[action.id].note if action.id in effects else "",
                 )
-                for action in body.actions
+                for number, action in body.numbered()
             ),
         )
 

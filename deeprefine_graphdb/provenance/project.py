@@ -30,7 +30,6 @@ from deeprefine_graphdb.provenance.records import (
     StepBody,
     SyncBody,
     TraceBody,
-    action_number,
     read_body,
     read_effects,
 )
@@ -276,8 +275,8 @@ def _refinement(body: RefinementBody, effects: tuple[Effect, ...], ts: str) -> I
         flags=json_text(body.flags.model_dump(mode="json")),
     )
     by_action = {effect.action: effect for effect in effects}
-    for bound in body.actions:
-        node = action_node(body.proposal_id, action_number(bound))
+    for number, bound in body.numbered():
+        node = action_node(body.proposal_id, number)
         effect = by_action.get(bound.id)
         if effect is not None:
             yield _effect(body, bound, effect, node, ts)
@@ -359,7 +358,10 @@ def _event(body: EventBody, ts: str) -> NodeRow:
 def _snapshot(body: SyncBody | ExportBody, ts: str) -> NodeRow:
     manifest = json_text(body.manifest)
     digest = hashlib.sha256(manifest.encode("utf-8", "backslashreplace")).hexdigest()
-    summary = {"objects": Counter(str(entry.get("kind")) for entry in body.manifest), "sha256": digest}
+    summary = {
+        "objects": Counter(str(entry.get("kind")) for entry in body.manifest.get("entries", ())),
+        "sha256": digest,
+    }
     return _node(
         "Snapshot",
         None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal, Self
 
@@ -177,7 +177,7 @@ class RefinementFlags(Frozen):
 class RefinementBody(Body):
     """An ordered list of bound actions that is applied or undone as one.
 
-    A bound action has the number of the action of the proposal that it is; one left out leaves a gap.
+    ``numbers`` says which action of the proposal each bound action is; left empty it means 1, 2, 3…
     ``revision`` is the graph that it was planned on. Its effects stand beside the record.
     """
 
@@ -187,18 +187,22 @@ class RefinementBody(Body):
     by: str = ""
     flags: RefinementFlags = RefinementFlags()
     actions: tuple[BoundAction, ...]
+    numbers: tuple[int, ...] = ()
     footprint: Footprint = Footprint()
     revision: int = 0
     note: str = ""
 
     @model_validator(mode="after")
     def _numbered(self) -> Self:
-        if any(action.id.rpartition(".")[0] != self.id for action in self.actions):
-            raise ValueError("a bound action is named after its refinement")
-        numbers = [action_number(action) for action in self.actions]
-        if numbers != sorted(set(numbers)) or (numbers and numbers[0] < 1):
-            raise ValueError("bound actions are numbered from 1, each number once, in order")
+        if [action.id for action in self.actions] != [f"{self.id}.{n + 1}" for n in range(len(self.actions))]:
+            raise ValueError("a bound action is named after its refinement and numbered from 1 without a gap")
+        if self.numbers and not len(self.numbers) == len(set(self.numbers)) == len(self.actions):
+            raise ValueError("each bound action is another action of the proposal")
         return self
+
+    def numbered(self) -> list[tuple[int, BoundAction]]:
+        """Give the bound actions, each with the number that it has in the proposal."""
+        return list(zip(self.numbers or range(1, len(self.actions) + 1), self.actions, strict=True))
 
 
 class EventBody(Body):
@@ -215,7 +219,7 @@ class EventBody(Body):
 class SnapshotBody(Body):
     """A state of graph.json: its digest, the base's, the manifest between them and the active refinements.
 
-    ``manifest`` holds dumped :class:`ManifestEntry` objects (:func:`dump_manifest`), many and seldom read.
+    ``manifest["entries"]`` holds dumped :class:`ManifestEntry` objects, which are many and seldom read.
     """
 
     file_digest: str
@@ -223,13 +227,13 @@ class SnapshotBody(Body):
     revision: int
     nodes: int = 0
     links: int = 0
-    manifest: tuple[dict[str, Any], ...] = ()
+    manifest: dict[str, Any] = Field(default_factory=dict)
     active: tuple[str, ...] = ()
     path: str = ""
 
     def entries(self) -> list[ManifestEntry]:
         """Give the manifest as typed entries."""
-        return [ManifestEntry.model_validate(entry) for entry in self.manifest]
+        return [ManifestEntry.model_validate(entry) for entry in self.manifest.get("entries", ())]
 
 
 class SyncBody(SnapshotBody):
@@ -308,16 +312,6 @@ def read_body(record: NewRecord) -> AnyBody:
         raise StoreDamaged(
             f"A {record.kind} record of the log cannot be read: {_first(error)}.", _VERIFY
         ) from error
-
-
-def dump_manifest(entries: Iterable[ManifestEntry]) -> tuple[dict[str, Any], ...]:
-    """Give manifest entries as a snapshot's body keeps them."""
-    return tuple(entry.model_dump(mode="json") for entry in entries)
-
-
-def action_number(bound: BoundAction) -> int:
-    """Give the number that a bound action has in its proposal and its refinement."""
-    return int(bound.id.rpartition(".")[2])
 
 
 def read_effects(record: NewRecord) -> tuple[Effect, ...]:
