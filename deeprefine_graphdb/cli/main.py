@@ -1,0 +1,92 @@
+"""``deeprefine-db``: the commands, and how an error ends them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from deeprefine_graphdb import __version__
+from deeprefine_graphdb.cli.lazy import LazyGroup
+from deeprefine_graphdb.cli.options import Options, common_options
+from deeprefine_graphdb.cli.output import warn
+from deeprefine_graphdb.model.errors import DeepRefineError
+
+HERE = "deeprefine_graphdb.cli"
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+COMMANDS = {
+    "history": (f"{HERE}.history", "The queue of questions: add, list, take over from graphify's notes."),
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="Exit codes: 0 done, 1 error, 2 usage, 3 nothing to do, 4 conflict, stale or needs review, "
+    "5 store locked or busy, 6 model failed or limit reached, 7 graph.json unreadable.",
+)
+@common_options
+@click.version_option(__version__, prog_name="deeprefine-db")
+def cli() -> None:
+    """Refine a graphify knowledge base in a graph database: recorded, undoable, byte-exact."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    options = Options()
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(run(arguments, options))
+
+
+def run(arguments: Sequence[str] | None, options: Options) -> int:
+    """Run the command line and give its exit code; errors are one sentence on stderr."""
+    try:
+        code = cli.main(arguments, prog_name="deeprefine-db", obj=options, standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes stdout once more at exit; it has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except (KeyboardInterrupt, click.exceptions.Abort):
+        warn("Interrupted.")
+        return INTERRUPTED
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return error.exit_code
+    except click.ClickException as error:
+        warn(_usage(error))
+        return error.exit_code
+    except DeepRefineError as error:
+        if options.debug:
+            traceback.print_exc()
+        warn(f"Error: {error.message}")
+        if error.hint:
+            warn(error.hint)
+        return error.exit_code
+    except Exception as error:  # the last place where an error can still be said in one sentence
+        if options.debug:
+            traceback.print_exc()
+        warn(f"Error: {type(error).__name__}: {error}")
+        warn("This was not foreseen. Run the command again with --debug to see where it happened.")
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _usage(error: click.ClickException) -> str:
+    text = f"Error: {error.format_message()}"
+    context = getattr(error, "ctx", None)
+    if context is not None:
+        text += f"\nTry `{context.command_path} --help`."
+    return text
+
+
+if __name__ == "__main__":
+    main()
