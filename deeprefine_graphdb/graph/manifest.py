@@ -101,7 +101,7 @@ def _of_loose(base: BaseFile, row: Loose) -> ManifestEntry | None:
     if row.raw is None:
         return None
     name = row.key.removeprefix("header:")
-    text = base.header_text(name) if row.kind == "header" else base.slice(row.kind, row.key)
+    text = base.member(name) if row.kind == "header" else base.slice(row.kind, row.key)
     return ManifestEntry(
         kind="changed" if text is not None else "added",
         object=row.kind,

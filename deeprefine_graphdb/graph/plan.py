@@ -20,10 +20,12 @@ SEQ_BITS = 16
 class RefinementPlan:
     """What a refinement will do: its bound actions, their effects, and everything it read or writes.
 
-    The row states to be written are in the overlay of ``view``.
+    Bound actions are numbered from 1; ``numbers`` says which action of the proposal each of them is. The row states
+    to be written are in the overlay of ``view``.
     """
 
     id: str
+    numbers: tuple[int, ...]
     bound: tuple[BoundAction, ...]
     effects: tuple[Effect, ...]
     footprint: Footprint
@@ -38,7 +40,7 @@ class RefinementPlan:
 def plan_refinement(
     view: GraphView, refinement_id: str, actions: Iterable[tuple[int, Action]], record_seq: int
 ) -> RefinementPlan:
-    """Plan numbered actions as one refinement on a fresh view.
+    """Plan actions, each with its number in the proposal, as one refinement on a fresh view.
 
     ``record_seq`` is the number that the refinement's record will have in the log; it orders what is added. Raises
     :class:`ActionRefused`, naming the action, when one of them cannot be carried out: then none is.
@@ -49,15 +51,16 @@ def plan_refinement(
     next_seq = sequence(record_seq)
     bound: list[BoundAction] = []
     effects: list[Effect] = []
-    for number, action in numbered:
+    for n, (number, action) in enumerate(numbered, start=1):
         try:
-            bound.append(bind(view, action, f"{refinement_id}.{number}"))
+            bound.append(bind(view, action, f"{refinement_id}.{n}"))
             effects.append(perform(view, bound[-1], next_seq))
         except AmbiguousName as refused:
             raise AmbiguousName(_named(number, action, refused), refused.candidates, refused.hint) from refused
         except ActionRefused as refused:
             raise ActionRefused(_named(number, action, refused), refused.hint) from refused
-    return RefinementPlan(refinement_id, tuple(bound), tuple(effects), view.footprint(), view)
+    numbers = tuple(number for number, _ in numbered)
+    return RefinementPlan(refinement_id, numbers, tuple(bound), tuple(effects), view.footprint(), view)
 
 
 def sequence(record_seq: int) -> NextSeq:

@@ -25,7 +25,7 @@ class GraphView:
     """
 
     def __init__(self, reader: GraphReader, overlay: Overlay | None = None) -> None:
-        self._reader = reader
+        self.reader = reader
         self.overlay = overlay if overlay is not None else Overlay()
         self._answers: dict[str, object] = {}
         self._ids: set[str] = set()
@@ -34,7 +34,7 @@ class GraphView:
     @property
     def base(self) -> BaseFile:
         """The base file under the graph."""
-        return self._reader.base
+        return self.reader.base
 
     def entity(self, entity_id: str) -> Entity | None:
         """Give a live entity."""
@@ -51,19 +51,19 @@ class GraphView:
         """Give the live entities whose label has this normal form."""
         self._names.add(norm)
         found = self.overlay.names.get(norm)
-        return found if found is not None else self._ask("names:" + norm, lambda: self._reader.names(norm))
+        return found if found is not None else self._ask("names:" + norm, lambda: self.reader.names(norm))
 
     def alias(self, norm: str) -> Alias:
         """Give the entities that once had a label of this normal form."""
         self._names.add(norm)
         found = self.overlay.aliases.get(norm)
-        return found if found is not None else self._ask("alias:" + norm, lambda: self._reader.alias(norm))
+        return found if found is not None else self._ask("alias:" + norm, lambda: self.reader.alias(norm))
 
     def edge_rows(self, source: str, target: str) -> list[Edge]:
         """Give all edges source→target, live and retired, by key."""
         self._ids.update((source, target))
         stored = self._ask(
-            f"between:{json.dumps([source, target])}", lambda: self._reader.edges_between(source, target)
+            f"between:{json.dumps([source, target])}", lambda: self.reader.edges_between(source, target)
         )
         rows = {row.key: row for row in stored}
         rows.update((row.key, row) for row in self.overlay.edges_at(source) if row.tgt == target and row.src == source)
@@ -76,7 +76,7 @@ class GraphView:
     def edges_of(self, entity_id: str) -> list[Edge]:
         """Give all live edges of an entity, both directions, self loops once, by key."""
         self._ids.add(entity_id)
-        stored = self._ask("edges:" + entity_id, lambda: self._reader.edges_of(entity_id))
+        stored = self._ask("edges:" + entity_id, lambda: self.reader.edges_of(entity_id))
         rows = {row.key: row for row in stored}
         rows.update((row.key, row) for row in self.overlay.edges_at(entity_id))
         return [rows[key] for key in sorted(rows) if rows[key].live]
@@ -86,7 +86,7 @@ class GraphView:
         self._ids.add(entity_id)
         laid = {row.key: row for row in self.overlay.edges_at(entity_id)}
         hidden = sum(not row.live for row in laid.values())
-        rows = {row.key: row for row in self._reader.neighbours(entity_id, limit + hidden)}
+        rows = {row.key: row for row in self.reader.neighbours(entity_id, limit + hidden)}
         rows.update(laid)
         live = [rows[key] for key in sorted(rows) if rows[key].live]
         out = [row for row in live if row.src == entity_id][:limit]
@@ -96,12 +96,12 @@ class GraphView:
     def loose(self, key: str) -> Loose | None:
         """Give a dangling link, hyperedge or header field, live or retired."""
         found = self.overlay.loose.get(key)
-        return found if found is not None else self._ask("loose:" + key, lambda: self._reader.loose(key))
+        return found if found is not None else self._ask("loose:" + key, lambda: self.reader.loose(key))
 
     def loose_with(self, member: str) -> list[Loose]:
         """Give the live dangling links and hyperedges that name an id, by key."""
         self._ids.add(member)
-        stored = self._ask("members:" + member, lambda: self._reader.loose_with(member))
+        stored = self._ask("members:" + member, lambda: self.reader.loose_with(member))
         rows = {row.key: row for row in stored}
         rows.update(self.overlay.loose)
         return [rows[key] for key in sorted(rows) if rows[key].live and member in rows[key].members]
@@ -178,7 +178,7 @@ class GraphView:
         )
 
     def _committed_entity(self, entity_id: str) -> Entity | None:
-        return self._ask("entity:" + entity_id, lambda: self._reader.entity(entity_id))
+        return self._ask("entity:" + entity_id, lambda: self.reader.entity(entity_id))
 
     def _ask(self, question: str, read: Callable[[], Answer]) -> Answer:
         if question not in self._answers:
@@ -187,7 +187,7 @@ class GraphView:
 
     def _digest_of(self, question: str) -> str:
         kind, _, argument = question.partition(":")
-        reader = self._reader
+        reader = self.reader
         if kind == "between":
             source, target = json.loads(argument)
             return _digest(reader.edges_between(source, target))

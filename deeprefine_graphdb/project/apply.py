@@ -1,0 +1,216 @@
+"""Applying a proposal: all of its actions in one transaction, or none."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from deeprefine_graphdb.graph.compile import compile_overlay
+from deeprefine_graphdb.graph.plan import RefinementPlan, plan_refinement
+from deeprefine_graphdb.graph.view import GraphView
+from deeprefine_graphdb.model.actions import Action, Frozen
+from deeprefine_graphdb.model.errors import NeedsDecision, NothingToDo, RevisionMoved, StaleProposal, UsageError
+from deeprefine_graphdb.model.write import NewRecord, Statement, WritePlan
+from deeprefine_graphdb.project import history
+from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
+from deeprefine_graphdb.provenance.compile import record_statements
+from deeprefine_graphdb.provenance.log import Log, RefinementEntry
+from deeprefine_graphdb.provenance.records import (
+    EventBody,
+    ProposalBody,
+    QueryBody,
+    RefinementBody,
+    RefinementFlags,
+    new_id,
+    now,
+    to_record,
+)
+from deeprefine_graphdb.stores.protocol import GraphStore
+
+TRIES = 3
+NAMED = 5
+
+
+class ApplyReport(Frozen):
+    """What an apply did: the refinement as the log has it, and the revision of the graph after it."""
+
+    refinement: RefinementEntry
+    revision: int
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A refinement that is planned and not yet written."""
+
+    plan: RefinementPlan
+    write: WritePlan
+    program: Sequence[Statement]
+
+
+def apply_proposal(
+    base: KnowledgeBase,
+    proposal: ProposalBody,
+    *,
+    by: str,
+    flags: RefinementFlags = RefinementFlags(),  # noqa: B008 - frozen, so one for all calls is safe
+) -> ApplyReport:
+    """Apply a proposal that is in the log or comes from a file, and mark its question as refined.
+
+    Raises :class:`NothingToDo` when it is applied already or every action finds its work done,
+    :class:`StaleProposal` naming what moved since it was planned, :class:`ActionRefused` when an action cannot be
+    carried out, and :class:`NeedsDecision` for actions of low confidence. Nothing has changed then.
+    """
+    with base.open("write") as store:
+        for attempt in range(1, TRIES + 1):
+            prepared = _prepare(base.log(), store, proposal, by, flags)
+            try:
+                state = store.write(prepared.write)
+            except RevisionMoved:
+                if attempt == TRIES:
+                    raise
+                continue
+            break
+    if proposal.query_id:
+        history.mark_refined(base.project.history, [proposal.query_id])
+    entry = base.log().refinement(prepared.plan.id)
+    return ApplyReport(refinement=RefinementEntry(**{n: getattr(entry, n) for n in RefinementEntry.model_fields}), revision=state.revision)
+
+
+def preview(base: KnowledgeBase, proposal: ProposalBody, *, by: str, flags: RefinementFlags) -> Prepared:
+    """Plan a proposal as :func:`apply_proposal` would and give the very statements that it would run."""
+    with base.open("read") as store:
+        return _prepare(base.log(), store, proposal, by, flags)
+
+
+def reject_proposal(base: KnowledgeBase, proposal: ProposalBody, *, by: str, note: str = "") -> None:
+    """Record that a proposal is not wanted, and mark its question as refined.
+
+    Raises :class:`NothingToDo` when it is rejected already and :class:`NeedsDecision` when it is applied.
+    """
+    with base.open("write") as store:
+        entry, _ = base.log().proposal(proposal.id)
+        if entry.state == "rejected":
+            raise NothingToDo(f"Proposal {proposal.id} is rejected already.")
+        if entry.state == "applied":
+            raise NeedsDecision(f"Proposal {proposal.id} is applied, so it cannot be rejected any more.")
+        event = EventBody(id=new_id("e"), event="rejected", of=proposal.id, of_kind="proposal", by=by, note=note)
+        record = to_record(event)
+        store.write(WritePlan(statements=tuple(record_statements([record])), records=(record,)))
+    if proposal.query_id:
+        history.mark_refined(base.project.history, [proposal.query_id])
+
+
+def chosen_actions(proposal: ProposalBody, flags: RefinementFlags) -> list[tuple[int, Action]]:
+    """Give the actions that are to be applied, each with its number in the proposal.
+
+    Raises :class:`UsageError` for a number that the proposal does not have, and :class:`NeedsDecision` when one of
+    them is not executable, or is of low confidence and that was not allowed.
+    """
+    numbers = {action.number for action in proposal.actions}
+    unknown = sorted((set(flags.only) | set(flags.reject)) - numbers)
+    if unknown:
+        raise UsageError(f"Proposal {proposal.id} has no action {unknown[0]}; it has 1 to {len(numbers)}.")
+    wanted = (set(flags.only) or numbers) - set(flags.reject)
+    chosen = [action for action in proposal.actions if action.number in wanted]
+    if not chosen:
+        raise NothingToDo(f"No action of proposal {proposal.id} is left to apply.")
+    stuck = [str(action.number) for action in chosen if not action.executable]
+    if stuck:
+        raise NeedsDecision(
+            f"Action {', '.join(stuck)} of proposal {proposal.id} cannot be executed.",
+            f"Leave it out with --reject {','.join(stuck)}; `deeprefine-db review {proposal.id}` says why.",
+        )
+    low = [str(action.number) for action in chosen if action.label == "LOW"]
+    if low and not flags.allow_low_confidence:
+        raise NeedsDecision(
+            f"Action {', '.join(low)} of proposal {proposal.id} has LOW confidence.",
+            f"Leave it out with --reject {','.join(low)}, or take the risk with --allow-low-confidence.",
+        )
+    return [(action.number, action.action) for action in chosen]
+
+
+def _prepare(log: Log, store: GraphStore, proposal: ProposalBody, by: str, flags: RefinementFlags) -> Prepared:
+    recorded = any(entry.id == proposal.id for entry in log.proposals())
+    _refuse_decided(log, proposal, recorded)
+    state = store.state()
+    refinement_id = _refinement_id(state.store_id, state.head, proposal, flags)
+    view = GraphView(store)
+    _refuse_stale(view, proposal)
+    before = _new_records(proposal, recorded)
+    plan = plan_refinement(
+        view, refinement_id, chosen_actions(proposal, flags), record_seq=state.seq + len(before) + 1
+    )
+    if plan.changes_nothing:
+        raise NothingToDo(f"Every action of proposal {proposal.id} finds its work done already.")
+    ts = now()
+    body = RefinementBody(
+        id=refinement_id,
+        proposal_id=proposal.id,
+        query_id=proposal.query_id,
+        by=by,
+        flags=flags,
+        actions=plan.bound,
+        numbers=plan.numbers,
+        footprint=plan.footprint,
+        revision=state.revision,
+    )
+    event = EventBody(id=f"{refinement_id}:applied", event="applied", of=refinement_id, of_kind="refinement", by=by)
+    records = (*before, to_record(body, ts, plan.effects), to_record(event, ts))
+    write = WritePlan(
+        statements=(*compile_overlay(view.overlay), *record_statements(records)),
+        records=records,
+        revision=state.revision,
+    )
+    return Prepared(plan, write, store.program(write))
+
+
+def _refuse_decided(log: Log, proposal: ProposalBody, recorded: bool) -> None:
+    if not recorded:
+        return
+    entry, _ = log.proposal(proposal.id)
+    if entry.state == "applied":
+        raise NothingToDo(f"Proposal {proposal.id} is applied already, as refinement {entry.refinement_id}.")
+    if entry.state == "rejected":
+        raise NeedsDecision(
+            f"Proposal {proposal.id} was rejected.", "Ask the question again with `deeprefine-db refine --again`."
+        )
+
+
+def _refuse_stale(view: GraphView, proposal: ProposalBody) -> None:
+    moved = GraphView(view.reader).moved(proposal.footprint)
+    if moved:
+        shown = ", ".join(_in_words(question) for question in moved[:NAMED])
+        more = f" and {len(moved) - NAMED} more" if len(moved) > NAMED else ""
+        raise StaleProposal(
+            f"Proposal {proposal.id} was planned on a graph that has moved since: {shown}{more}.",
+            "Ask the question again with `deeprefine-db refine --again`.",
+        )
+
+
+def _in_words(question: str) -> str:
+    kind, _, what = question.partition(":")
+    words = {
+        "entity": "entity",
+        "names": "the entities called",
+        "alias": "the former name",
+        "edges": "the edges of",
+        "between": "the edges between",
+        "members": "the hyperedges and dangling links of",
+        "loose": "the object",
+    }
+    return f"{words[kind]} {what}"
+
+
+def _new_records(proposal: ProposalBody, recorded: bool) -> tuple[NewRecord, ...]:
+    """Give the records that a proposal from a file still lacks."""
+    if recorded:
+        return ()
+    query = QueryBody(id=proposal.query_id, question=proposal.question, source="file") if proposal.query_id else None
+    return (*((to_record(query),) if query is not None else ()), to_record(proposal))
+
+
+def _refinement_id(store_id: str, head: str, proposal: ProposalBody, flags: RefinementFlags) -> str:
+    """Make an id that a dry run and the run itself agree on, and no other store or moment will make again."""
+    text = "\n".join((store_id, head, proposal.id, flags.model_dump_json()))
+    return "r" + hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]

@@ -1,0 +1,170 @@
+"""Writing the graph back to graph.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from deeprefine_loaders.render import render_digest
+
+from deeprefine_graphdb.graph.manifest import ManifestEntry, manifest_of
+from deeprefine_graphdb.graph.render import edits_of, graph_bytes
+from deeprefine_graphdb.model.actions import Frozen
+from deeprefine_graphdb.model.errors import DeepRefineError, GraphChanged, NeedsDecision
+from deeprefine_graphdb.model.write import WritePlan
+from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, file_digest, known_digests
+from deeprefine_graphdb.provenance.compile import record_statements
+from deeprefine_graphdb.provenance.log import Log
+from deeprefine_graphdb.provenance.records import ExportBody, new_id, to_record
+from deeprefine_graphdb.stores.protocol import GraphStore
+from deeprefine_loaders.atomic import replace_file, write_durable
+
+
+class ExportReport(Frozen):
+    """What an export wrote: the file, its digest, and how many objects differ from the base."""
+
+    outcome: Literal["written", "unchanged", "checked"]
+    path: str
+    file_digest: str
+    base_digest: str
+    revision: int
+    touched: int = 0
+
+
+def export(base: KnowledgeBase, *, force: bool = False) -> ExportReport:
+    """Write graph.json so that it is what the store says, and record its manifest.
+
+    The file that is replaced stays as ``graph.json.bak``. Raises :class:`GraphChanged` when the file on disk is not a
+    known state of the current base, unless ``force``.
+    """
+    path = base.project.graph_json
+    with base.open("write") as store:
+        log, state = base.log(), store.state()
+        on_disk = file_digest(path)
+        known = known_digests(log)
+        if on_disk is not None and on_disk not in known and not force:
+            raise GraphChanged(
+                f"{path} is not a file that this store has read or written, so it is not overwritten.",
+                "Run `deeprefine-db sync` to take it in, or `deeprefine-db export --force` to lose what is in it.",
+            )
+        touched = store.touched()
+        manifest = manifest_of(store.base, touched)
+        wanted = on_disk or ""
+        outcome: Literal["written", "unchanged"] = "unchanged"
+        if on_disk not in known or known[on_disk].revision != state.revision:
+            outcome = "written"
+            with _naming_the_file(path):
+                wanted = replace_file(
+                    path,
+                    graph_bytes(store.base, touched),
+                    backup=base.project.backup,
+                    ready=lambda digest: _record(base, store, log, manifest, digest, on_disk, force),
+                )
+        _write_sidecar(base, state.store_id, wanted, state.base_digest, manifest)
+        return ExportReport(
+            outcome=outcome,
+            path=base.project.shown(path),
+            file_digest=wanted,
+            base_digest=state.base_digest,
+            revision=state.revision,
+            touched=len(manifest),
+        )
+
+
+def export_to(base: KnowledgeBase, target: Path) -> ExportReport:
+    """Write the graph to another place; graph.json, the manifest and the log stay as they are."""
+    with base.open("read") as store:
+        touched = store.touched()
+        with _naming_the_file(target):
+            digest = replace_file(target, graph_bytes(store.base, touched))
+        state = store.state()
+        return ExportReport(
+            outcome="written",
+            path=str(target),
+            file_digest=digest,
+            base_digest=state.base_digest,
+            revision=state.revision,
+            touched=len(manifest_of(store.base, touched)),
+        )
+
+
+def check_export(base: KnowledgeBase) -> ExportReport:
+    """Tell whether graph.json is what the store says. Raises :class:`NeedsDecision` when it is not."""
+    with base.open("read") as store:
+        touched = store.touched()
+        wanted = render_digest(store.base, edits_of(store.base, touched))
+        state = store.state()
+    if file_digest(base.project.graph_json) != wanted:
+        raise NeedsDecision(
+            f"{base.project.graph_json} is not what the store says.",
+            "Run `deeprefine-db export` to write it.",
+        )
+    return ExportReport(
+        outcome="checked",
+        path=base.project.shown(base.project.graph_json),
+        file_digest=wanted,
+        base_digest=state.base_digest,
+        revision=state.revision,
+        touched=len(touched.entities) + len(touched.edges) + len(touched.loose),
+    )
+
+
+def _record(
+    base: KnowledgeBase,
+    store: GraphStore,
+    log: Log,
+    manifest: list[ManifestEntry],
+    digest: str,
+    replaced: str | None,
+    forced: bool,
+) -> None:
+    """Journal the manifest and the digest, before the file with that digest is put in place."""
+    state = store.state()
+    body = ExportBody(
+        id=new_id("x"),
+        file_digest=digest,
+        base_digest=state.base_digest,
+        revision=state.revision,
+        nodes=store.base.count("nodes"),
+        links=store.base.count("links") + store.base.count("edges"),
+        manifest={"entries": [entry.model_dump(mode="json", exclude_none=True) for entry in manifest]},
+        active=log.active(),
+        path=base.project.shown(base.project.graph_json),
+        replaced=replaced,
+        forced=forced,
+    )
+    record = to_record(body)
+    store.write(
+        WritePlan(
+            statements=tuple(record_statements([record])), records=(record,), store={"file_digest": digest}
+        )
+    )
+
+
+def _write_sidecar(
+    base: KnowledgeBase, store_id: str, digest: str, base_digest: str, manifest: list[ManifestEntry]
+) -> None:
+    """Put the manifest beside graph.json, so that a copy of both tells what in the file is ours."""
+    sidecar = {
+        "format": 1,
+        "store_id": store_id,
+        "file_digest": digest,
+        "base_digest": base_digest,
+        "manifest": [entry.model_dump(mode="json", exclude_none=True) for entry in manifest],
+    }
+    data = (json.dumps(sidecar, ensure_ascii=True, indent=1) + "\n").encode("ascii")
+    path = base.project.sidecar
+    if not path.exists() or path.read_bytes() != data:
+        write_durable(path, data)
+
+
+@contextmanager
+def _naming_the_file(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise DeepRefineError(f"{path} cannot be written: {reason}.", "The file is as it was.") from error

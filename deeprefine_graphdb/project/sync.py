@@ -1,0 +1,123 @@
+"""Bringing graph.json into the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from deeprefine_graphdb import stores
+from deeprefine_graphdb.model.actions import Frozen
+from deeprefine_graphdb.model.errors import GraphChanged, GraphFormatError
+from deeprefine_graphdb.model.write import StoreState
+from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
+from deeprefine_graphdb.provenance.log import Log
+from deeprefine_graphdb.provenance.project import project_all
+from deeprefine_graphdb.provenance.records import ExportBody, SyncBody, new_id, to_record
+from deeprefine_graphdb.stores.protocol import Generation
+from deeprefine_loaders.errors import FormatError
+from deeprefine_loaders.graphfile import GraphFile, read_graph
+
+Say = Callable[[str], None]
+
+
+class SyncReport(Frozen):
+    """What a sync did. ``nodes`` and ``links`` count the file's; ``warnings`` name oddities of the file."""
+
+    outcome: Literal["loaded", "replaced", "unchanged"]
+    path: str
+    file_digest: str
+    base_digest: str
+    revision: int
+    nodes: int = 0
+    links: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+def sync(base: KnowledgeBase, say: Say = lambda text: None) -> SyncReport:
+    """Load graph.json into the store when it has changed since it was last read or written.
+
+    Raises :class:`GraphFormatError` for a file that is no graph, and :class:`GraphChanged` when the file changed
+    while refinements are in the log; nothing has changed then.
+    """
+    path = base.project.graph_json
+    digest = base.graph_digest()
+    if digest is None:
+        raise GraphFormatError(f"{path} does not exist.", "Run `graphify update .` first.")
+    log = base.log()
+    known = known_digests(log).get(digest)
+    if known is not None:
+        return _report("unchanged", base, known)
+    if log.refinements():
+        raise GraphChanged(
+            f"{path} has changed since it was last read or written, and {len(log.refinements())} refinements are in the "
+            "log; they cannot be carried over to another graph.json yet.",
+            "Put the former graph.json back (graphify-out/.deeprefine/graph.json.bak may be it) to go on.",
+        )
+    say(f"Reading {base.project.shown(path)} …")
+    graph = read_source(path)
+    say(f"Loading {len(graph.nodes.id):,} nodes and {len(graph.links.key):,} links …")
+    return _load(base, graph, log)
+
+
+def needs_sync(base: KnowledgeBase) -> bool:
+    """Tell whether the store is missing or graph.json is not a state that it knows."""
+    return not base.has_store() or base.graph_digest() not in known_digests(base.log())
+
+
+def read_source(path: Path) -> GraphFile:
+    """Parse a graph.json, its faults as :class:`GraphFormatError`."""
+    try:
+        return read_graph(path)
+    except FormatError as error:
+        raise GraphFormatError(error.message, error.hint) from error
+
+
+def _load(base: KnowledgeBase, graph: GraphFile, log: Log) -> SyncReport:
+    first = not log.records
+    state = stores.read_state(base.url) if base.has_store() else None
+    state = state or StoreState(store_id=new_id("s"), knowledge_base=base.project.root.name)
+    revision = state.revision if first else state.revision + 1
+    body = SyncBody(
+        id=new_id("y"),
+        file_digest=graph.digest,
+        base_digest=graph.digest,
+        revision=revision,
+        nodes=len(graph.nodes.id),
+        links=len(graph.links.key),
+        path=base.project.shown(base.project.graph_json),
+    )
+    record = to_record(body)
+    rows = project_all((*log.records, record))
+    warnings = tuple(graph.warnings)
+    base.project.prepare()
+    stores.load_generation(
+        base.url,
+        Generation(
+            base=graph,
+            state=state.model_copy(
+                update={"base_digest": graph.digest, "file_digest": graph.digest, "revision": revision}
+            ),
+            nodes=rows.nodes,
+            relations=rows.relations,
+        ),
+        (record,),
+        log_dir=base.project.log,
+        wait=base.wait,
+    )
+    report = _report("loaded" if first else "replaced", base, body)
+    return report.model_copy(update={"warnings": warnings})
+
+
+def _report(
+    outcome: Literal["loaded", "replaced", "unchanged"], base: KnowledgeBase, body: SyncBody | ExportBody
+) -> SyncReport:
+    return SyncReport(
+        outcome=outcome,
+        path=base.project.shown(base.project.graph_json),
+        file_digest=body.file_digest,
+        base_digest=body.base_digest,
+        revision=body.revision,
+        nodes=body.nodes,
+        links=body.links,
+    )
