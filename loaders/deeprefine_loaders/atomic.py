@@ -8,22 +8,28 @@ import os
 import secrets
 import shutil
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
 def write_durable(path: Path, data: bytes | Iterable[bytes]) -> str:
     """Write a file of our own and put it in place at once; give the SHA-256 of its content in hex."""
-    return _replace(path, [data] if isinstance(data, bytes) else data, None)
+    return _replace(path, [data] if isinstance(data, bytes) else data, None, None)
 
 
-def replace_file(path: Path, chunks: Iterable[bytes], backup: Path | None = None) -> str:
+def replace_file(
+    path: Path,
+    chunks: Iterable[bytes],
+    backup: Path | None = None,
+    ready: Callable[[str], None] | None = None,
+) -> str:
     """Replace a file of the user's, or make it; give the SHA-256 of its content in hex.
 
-    A symbolic link stays one and what it points at is replaced; permissions are kept. ``backup`` is where the file
-    that is replaced is kept (a former backup there gives way to it). When ``chunks`` raises, nothing has changed.
+    A symbolic link stays one and what it points at is replaced; permissions are kept. ``backup`` is where the
+    file that is replaced is kept (a former backup there gives way to it). ``ready`` is told the digest when the
+    new content is durable and not yet in place. When ``chunks`` or ``ready`` raises, the file has not changed.
     """
-    return _replace(path.resolve() if path.is_symlink() else path, chunks, backup)
+    return _replace(path.resolve() if path.is_symlink() else path, chunks, backup, ready)
 
 
 def fsync_directory(path: Path) -> None:
@@ -37,7 +43,9 @@ def fsync_directory(path: Path) -> None:
         os.close(handle)
 
 
-def _replace(path: Path, chunks: Iterable[bytes], backup: Path | None) -> str:
+def _replace(
+    path: Path, chunks: Iterable[bytes], backup: Path | None, ready: Callable[[str], None] | None
+) -> str:
     digest = hashlib.sha256()
     temporary = _temporary(path)
     try:
@@ -49,6 +57,8 @@ def _replace(path: Path, chunks: Iterable[bytes], backup: Path | None) -> str:
             with contextlib.suppress(FileNotFoundError):
                 temporary.chmod(stat.S_IMODE(path.stat().st_mode))
             os.fsync(stream.fileno())
+        if ready is not None:
+            ready(digest.hexdigest())
         if backup is not None and path.exists():
             _keep(path, backup)
         temporary.replace(path)

@@ -122,7 +122,9 @@ class LinkReader:
         """Add a link."""
         columns = self.columns
         if type(link) is not dict:
-            raise FormatError(f"{self._source}: an element of {self.section} (at byte {start}) is not an object.")
+            raise FormatError(
+                f"{self._source}: an element of {self.section} (at byte {start}) is not an object."
+            )
         source, target = ends_of(link)
         source, target = self._ids.setdefault(source, source), self._ids.setdefault(target, target)
         relation = link.get("relation")

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 
 class FormatError(ValueError):
-    """A file is not what it should be. ``message`` is one sentence that names file and place, ``hint`` what to do."""
+    """A file is not what it should be.
+
+    ``message`` is one sentence that names the file and the place, ``hint`` says what to do.
+    """
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)

@@ -56,7 +56,7 @@ def hyperedge_member(hyperedge: Any) -> str | None:
 
 
 def members_of_hyperedge(hyperedge: Any) -> tuple[str, ...]:
-    """Give the entity ids that a hyperedge names, in file order, repeated ones as often as they stand there."""
+    """Give the entity ids that a hyperedge names, in file order and as often as they stand there."""
     name = hyperedge_member(hyperedge)
     if name is None:
         return ()

@@ -20,8 +20,8 @@ from .scan import utf8
 class GraphFile:
     """A parsed graph.json.
 
-    ``text`` is the file as latin-1 (an offset is a byte offset), ``digest`` the SHA-256 of its bytes, ``source`` the
-    name that errors call it by, ``spans`` the byte span of every object, by section and in file order.
+    ``text`` is the file as latin-1 (an offset is a byte offset), ``digest`` the SHA-256 of its bytes, ``source``
+    the name that errors call it by, ``spans`` the byte span of every object, by section and in file order.
     """
 
     source: str
@@ -46,13 +46,13 @@ class GraphFile:
         return Index(self.index_bytes, self.source)
 
     def slice(self, kind: str, key: str) -> str | None:
-        """Give the raw JSON text of an object (``node``, ``link`` or ``hyperedge``), or ``None`` when there is none."""
+        """Give the raw JSON text of a ``node``, ``link`` or ``hyperedge``, or ``None`` when there is none."""
         found = self.index.find(kind, key)
         return None if found is None else utf8(self.text[found.start : found.end])
 
 
 def read_graph(path: Path) -> GraphFile:
-    """Read a graph.json. Raises :class:`FormatError` when it is none, and ``OSError`` when it cannot be read."""
+    """Read a graph.json. Raises :class:`FormatError` when it is none, ``OSError`` when it cannot be read."""
     with path.open("rb") as stream:
         if not path.stat().st_size:
             raise _empty(str(path))

@@ -21,7 +21,7 @@ SECTIONS_OF_KIND = {
 
 @dataclass(frozen=True)
 class Layout:
-    """White space and separators of one container: behind its opening bracket, between items, before the closing.
+    """White space and separators of a container: behind the opening bracket, between items, before the closing.
 
     ``colon`` is what stands between the name and the value of a member of an object.
     """
@@ -34,10 +34,11 @@ class Layout:
 
 @dataclass(frozen=True)
 class Style:
-    """How a file writes values. ``indent`` is one level of indentation, or ``None`` for everything on one line.
+    r"""How a file writes values.
 
-    ``ascii`` says that non-ASCII characters are escaped; ``escapes`` are the printable ASCII characters that are
-    too, each with its escape; ``upper_hex`` tells ``\\u00E9`` from ``\\u00e9``.
+    ``indent`` is one level of indentation, or ``None`` for everything on one line. ``ascii`` says that non-ASCII
+    characters are escaped; ``escapes`` are the printable ASCII characters that are too, each with its escape;
+    ``upper_hex`` tells ``\u00E9`` from ``\u00e9``.
     """
 
     indent: str | None = None
@@ -51,7 +52,7 @@ class Style:
 
 @dataclass(frozen=True)
 class Section:
-    """An array of objects: byte span with its brackets, number of elements, layout of the array and of its objects."""
+    """An array of objects: byte span with its brackets, number of elements, layouts of it and of its objects."""
 
     name: str
     start: int
@@ -63,7 +64,7 @@ class Section:
 
 @dataclass(frozen=True)
 class TopMember:
-    """A member at top level: its name and the byte span of its value (the last one, if a name stands twice)."""
+    """A member at top level: name and byte span of its value (the last one, if a name stands twice)."""
 
     name: str
     start: int
@@ -72,11 +73,13 @@ class TopMember:
 
 @dataclass(frozen=True)
 class Header:
-    """The file as a whole. ``start`` and ``end`` are the byte span of the top-level object, ``size`` the file's length.
+    """The file as a whole.
 
-    ``links_section`` is where a new link goes. ``relation_member`` is the name under which most links have their
-    relation. ``parallel_pairs`` says that some pair of nodes has more than one link, in whatever direction.
-    ``sections`` are in file order.
+    ``start`` and ``end`` are the byte span of the top-level object, ``size`` the file's length. ``links_section``
+    is where a new link goes. ``relation_member`` is the name under which most links have their relation.
+    ``nodes_have_…`` is said of most nodes. ``…_sorted`` means by canonical JSON, as graphify does it.
+    ``parallel_pairs`` says that some pair of nodes has more than one link, in whatever direction. ``sections`` are
+    in file order.
     """
 
     digest: str
@@ -121,15 +124,13 @@ class Header:
         """Undo :meth:`to_json`."""
         style = dict(value["style"])
         style["escapes"] = tuple((char, escape) for char, escape in style["escapes"])
-        return cls(
-            **{
-                **value,
-                "sections": tuple(_section(section) for section in value["sections"]),
-                "members": tuple(TopMember(**member) for member in value["members"]),
-                "layout": Layout(**value["layout"]),
-                "style": Style(**style),
-            }
-        )
+        return cls(**{
+            **value,
+            "sections": tuple(_section(section) for section in value["sections"]),
+            "members": tuple(TopMember(**member) for member in value["members"]),
+            "layout": Layout(**value["layout"]),
+            "style": Style(**style),
+        })
 
 
 def _section(value: dict[str, Any]) -> Section:

@@ -1,7 +1,7 @@
 """The index of a base file: where each object stands, found by kind and key without reading it all.
 
-Layout of the bytes: a fixed head, the header as JSON, then for each section 16 bytes an object (start and end, in file
-order), then for each kind 16 bytes an object (a digest of its key and its ordinal among its kind, sorted).
+Layout of the bytes: a fixed head, the header as JSON, then for each section 16 bytes an object (start and end, in
+file order), then for each kind 16 bytes an object (a digest of its key and its ordinal among its kind, sorted).
 Numbers of the spans are little-endian, ordinals big-endian.
 """
 
@@ -80,7 +80,7 @@ class Index:
             ) from error
 
     def span(self, section: str, ordinal: int) -> tuple[int, int]:
-        """Give start and end of an element of a section. Raises ``IndexError`` when it has no such element."""
+        """Give start and end of an element of a section. Raises ``IndexError`` when there is none."""
         layout = self.header.section(section)
         if layout is None or not 0 <= ordinal < layout.count:
             raise IndexError(f"{section}[{ordinal}]")

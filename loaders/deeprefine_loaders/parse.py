@@ -30,7 +30,7 @@ class Spans:
     ends: array[int] = field(default_factory=lambda: array("Q"))
 
     def flat(self) -> array[int]:
-        """Give start, end, start, end, …"""
+        """Give start, end, start, end and so on."""
         both = array("Q", bytes(16 * len(self.starts)))
         both[::2], both[1::2] = self.starts, self.ends
         return both
@@ -96,7 +96,9 @@ class _Parser:
         if name in {"nodes", "links", "edges", "hyperedges"}:
             if self.text.startswith("[", start):
                 if name in self.arrays:
-                    raise FormatError(f"{self.source} has the list {name} twice (again at byte {start}).", _AGAIN)
+                    raise FormatError(
+                        f"{self.source} has the list {name} twice (again at byte {start}).", _AGAIN
+                    )
                 return self._array(name, start)
             if name != "hyperedges":
                 raise FormatError(f"{self.source}: {name} (at byte {start}) is not a list.", _AGAIN)
@@ -123,8 +125,8 @@ class _Parser:
         spans = self.spans[name] = Spans()
         add_start, add_end = spans.starts.append, spans.ends.append
         self.hyperedges.slot = self.links.section = name
-        reader = {"node": self.nodes, "link": self.links, "hyperedge": self.hyperedges}[KIND_OF_SECTION[name]]
-        keep: Callable[[Any, int, int], None] = reader.take
+        readers = {"node": self.nodes.take, "link": self.links.take, "hyperedge": self.hyperedges.take}
+        keep: Callable[[Any, int, int], None] = readers[KIND_OF_SECTION[name]]
 
         def take(value: Any, position: int, end: int) -> None:
             keep(value, position, end)
@@ -139,10 +141,12 @@ class _Parser:
         names = {member.name for member in self.members}
         if {"files", "total_files"} & names:
             return FormatError(
-                f"{self.source} is the result of graphify's detect step, not a graph.", "Run graphify to build the graph."
+                f"{self.source} is the result of graphify's detect step, not a graph.",
+                "Run graphify to build the graph.",
             )
         return FormatError(
-            f"{self.source} is not a graph: it has none of nodes, links and edges.", "Run graphify to build the graph."
+            f"{self.source} is not a graph: it has none of nodes, links and edges.",
+            "Run graphify to build the graph.",
         )
 
     def result(self, digest: str) -> Parsed:
@@ -178,7 +182,9 @@ class _Parser:
         )
         warnings = []
         if self.bom:
-            warnings.append(f"{self.source} begins with a byte order mark, on which every graphify command fails.")
+            warnings.append(
+                f"{self.source} begins with a byte order mark, on which every graphify command fails."
+            )
         columns = (self.nodes.columns, self.links.columns, self.hyperedges.columns)
         return Parsed(header, *columns, self.spans, warnings)
 
@@ -187,8 +193,12 @@ class _Parser:
         last = self.members[-1]
         colon = text[last.key_end : last.start]
         spans = [(member.key_start, member.end) for member in self.members]
-        layout = measure(text, self.start, self.end, spans, Layout("", ", " if colon.endswith(" ") else ",", "", colon))
-        inner = next((self._object_layout(name, layout) for name, span in self.spans.items() if span.starts), None)
+        layout = measure(
+            text, self.start, self.end, spans, Layout("", ", " if colon.endswith(" ") else ",", "", colon)
+        )
+        inner = next(
+            (self._object_layout(name, layout) for name, span in self.spans.items() if span.starts), None
+        )
         if len(spans) == 1 and "\n" not in layout.open and inner and "\n" not in inner.separator:
             layout = Layout(layout.open, inner.separator, layout.close, layout.colon)
         return style_of(text, self.start, layout, inner), layout
@@ -223,7 +233,7 @@ class _Parser:
         return fallback
 
     def _sorted(self, name: str) -> bool:
-        """Tell whether a section is sorted by canonical JSON, as graphify sorts; a long one by evenly spread samples."""
+        """Tell whether a section is sorted by canonical JSON; a long one is judged by evenly spread samples."""
         spans = self.spans.get(name)
         if spans is None:
             return False
@@ -260,7 +270,9 @@ def _check_utf8(text: str, source: str) -> None:
 def _not_json(text: str, source: str, error: ScanError) -> FormatError:
     place = error.position
     if place >= len(text.rstrip(" \t\r\n")):
-        return FormatError(f"{source} is cut off: it ends at byte {len(text)} in the middle of a value.", _AGAIN)
+        return FormatError(
+            f"{source} is cut off: it ends at byte {len(text)} in the middle of a value.", _AGAIN
+        )
     if error.reason.startswith("Unterminated string"):
         return FormatError(f"{source} is cut off inside the string that begins at byte {place}.", _AGAIN)
     line = text.count("\n", 0, place) + 1

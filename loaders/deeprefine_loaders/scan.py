@@ -40,8 +40,9 @@ def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) < _LONGEST_INT else float(digits)
 
 
-_scan = json.JSONDecoder().scan_once
-_scan_long = json.JSONDecoder(parse_int=_integer).scan_once
+_Scanner = Callable[[str, int], tuple[Any, int]]
+_scan: _Scanner = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+_scan_long: _Scanner = json.JSONDecoder(parse_int=_integer).scan_once  # type: ignore[attr-defined]
 
 
 def skip_space(text: str, position: int) -> int:
@@ -69,12 +70,15 @@ def utf8(text: str) -> str:
     return text if text.isascii() else text.encode("latin-1").decode("utf-8")
 
 
-def scan_array(text: str, position: int, take: Callable[[Any, int, int], None]) -> int:
-    """Hand each element of the array that begins here to ``take`` with its start and end; give the array's end.
+def scan_array(
+    text: str, position: int, take: Callable[[Any, int, int], None], *, decoded: bool = False
+) -> int:
+    """Hand each element of the array that begins here to ``take`` with its start and end.
 
-    Elements of a text that is not all ASCII are taken for latin-1 and decoded again as UTF-8.
+    Gives the position behind the array. Unless the text is ``decoded``, elements that are not all ASCII are taken
+    for latin-1 and read again as UTF-8.
     """
-    ascii_only = text.isascii()
+    ascii_only = decoded or text.isascii()
     position = skip_space(text, position + 1)
     if text.startswith("]", position):
         return position + 1
@@ -89,9 +93,10 @@ def scan_array(text: str, position: int, take: Callable[[Any, int, int], None]) 
             if not raw.isascii():
                 value = scan_value(utf8(raw), 0)[0]
         take(value, position, end)
-        if starts(separator, end) and text[end + len(separator)] == "{":
+        if starts(separator, end):
             position = end + len(separator)
-            continue
+            if starts("{", position):
+                continue
         comma = skip_space(text, end)
         if starts("]", comma):
             return comma + 1
@@ -128,6 +133,15 @@ def scan_object(text: str, position: int, value_end: Callable[[str, int], int]) 
         position = skip_space(text, comma + 1)
 
 
+def items_of(raw: str, position: int = 0) -> list[tuple[int, int]]:
+    """Give the spans of the items of the array or object that begins here in properly decoded text."""
+    if raw.startswith("{", position):
+        return [(member.key_start, member.end) for member in members_of(raw, position)[0]]
+    spans: list[tuple[int, int]] = []
+    scan_array(raw, position, lambda _value, start, end: spans.append((start, end)), decoded=True)
+    return spans
+
+
 def members_of(raw: str, position: int = 0) -> tuple[list[Member], int]:
-    """List the members of the object that begins here in properly decoded text, and the position behind it."""
+    """List the members of the object that begins here in decoded text, and the position behind it."""
     return scan_object(raw, position, lambda _name, start: scan_value(raw, start)[1])

@@ -16,17 +16,19 @@ _escape = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
 
 
 def measure(text: str, start: int, end: int, items: Sequence[tuple[int, int]], fallback: Layout) -> Layout:
-    """Read the layout of the container ``text[start:end]`` from its first items' spans; ``fallback`` when empty."""
+    """Read the layout of the container ``text[start:end]`` from its items' spans; ``fallback`` when empty."""
     if not items:
         return fallback
     opening = text[start + 1 : items[0][0]]
     close = text[items[-1][1] : end - 1]
     if len(items) > 1:
         separator = text[items[-2][1] : items[-1][0]]
+    elif "\n" in opening:
+        separator = f",{opening}"
+    elif "\n" in fallback.separator:
+        separator = ", " if fallback.colon.endswith(" ") else ","
     else:
-        separator = f",{opening}" if "\n" in opening else fallback.separator.rstrip("\r\n\t ") + (
-            " " if fallback.separator.endswith(" ") and "\n" not in fallback.separator else ""
-        )
+        separator = fallback.separator
     return Layout(opening, separator, close, fallback.colon)
 
 
@@ -41,7 +43,7 @@ def layout_at(style: Style, depth: int) -> Layout:
 def style_of(text: str, start: int, layout: Layout, inner: Layout | None) -> Style:
     """Work out the style of a file from the layout of its top-level object and of one that lies deeper.
 
-    ``text`` is the file as latin-1 from its top-level object at ``start`` on.
+    ``text`` is the file as latin-1, its top-level object begins at ``start``.
     """
     indent: str | None = None
     newline = "\n"
@@ -52,12 +54,15 @@ def style_of(text: str, start: int, layout: Layout, inner: Layout | None) -> Sty
     if "\n" in separator:
         separator = inner.separator if inner and "\n" not in inner.separator else ", "
     escapes, upper = escapes_in(text)
-    ascii_only = text.isascii() or text[start:].isascii()
+    ascii_only = text.isascii() or (start > 0 and text[start:].isascii())
     return Style(indent, newline, separator, layout.colon, ascii_only, escapes, upper)
 
 
 def escapes_in(text: str) -> tuple[tuple[tuple[str, str], ...], bool]:
-    """Give the printable ASCII characters that a text escapes, with the escape, and whether its hex digits are upper."""
+    """Give the printable ASCII characters that a text escapes, each with its escape.
+
+    Also tells whether hex digits are written upper case.
+    """
     found: dict[str, str] = {}
     upper = False
     position = text.find("\\u")
@@ -114,20 +119,24 @@ def write_string(text: str, style: Style) -> str:
 def write_value(value: Any, style: Style, layout: Layout, unit: str = "") -> str:
     """Write any JSON value that stands among items of ``layout``; ``unit`` is one level of indentation.
 
-    Where items stand on lines of their own, what is inside the value does too. Raises ``TypeError`` for a value
-    that JSON does not have.
+    Where items stand on lines of their own, what is inside the value does too. Raises ``TypeError`` for a
+    value that JSON does not have.
     """
+    return write_inside(value, style, deeper(layout, unit), unit)
+
+
+def write_inside(value: Any, style: Style, layout: Layout, unit: str = "") -> str:
+    """Write any JSON value; if it is a container its own items have ``layout``."""
     if isinstance(value, str):
         return write_string(value, style)
     if isinstance(value, dict):
         pairs = [
-            write_string(str(name), style) + layout.colon + write_value(item, style, deeper(layout, unit), unit)
+            write_string(str(name), style) + layout.colon + write_value(item, style, layout, unit)
             for name, item in value.items()
         ]
-        return _join("{", pairs, "}", deeper(layout, unit))
+        return _join("{", pairs, "}", layout)
     if isinstance(value, list | tuple):
-        inner = deeper(layout, unit)
-        return _join("[", [write_value(item, style, inner, unit) for item in value], "]", inner)
+        return _join("[", [write_value(item, style, layout, unit) for item in value], "]", layout)
     return json.dumps(value)
 
 
