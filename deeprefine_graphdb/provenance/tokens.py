@@ -13,7 +13,7 @@ from deeprefine_graphdb.model.errors import UsageError
 MAX_LENGTH = 100_000
 """Longest statement, in characters."""
 
-_PUNCTUATION = frozenset("()[]{}.,:|&!%^*+-=<>/;")
+_PUNCTUATION = frozenset("()[]{}.,:|&!%^*+-=<>~/;")
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|0[oO][0-7]+|[0-9]+([eE][0-9]+)?|[0-9]{1,3}(_[0-9]{3})+")
 _ESCAPE = re.compile(r"\\[\\'\"`bfnrtBFNRT0/]")
 _EARLY_ESCAPE = re.compile(r"\\u+[0-9a-fA-F]{4}")

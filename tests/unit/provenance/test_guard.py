@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from deeprefine_graphdb.model.errors import UsageError
@@ -180,12 +182,8 @@ TEXTS = st.text(
 @given(TEXTS)
 def test_any_text_in_quotes_is_harmless_and_kept(text: str) -> None:
     quoted = _quoted(text)
-    try:
-        checked = check_reading(f"MATCH (n) WHERE n.label = {quoted} RETURN n.id")
-    except UsageError as refused:
-        assert "escape" in refused.message and "\\u" in quoted
-    else:
-        assert quoted in checked.text
+    assume(re.search(r"\\u+[0-9a-fA-F]{4}", quoted) is None)
+    assert quoted in check_reading(f"MATCH (n) WHERE n.label = {quoted} RETURN n.id").text
 
 
 @given(st.text(st.sampled_from("'\"`/*\\\n;$ SETxn.=1"), max_size=25))
