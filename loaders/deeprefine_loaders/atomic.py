@@ -26,8 +26,9 @@ def replace_file(
     """Replace a file of the user's, or make it; give the SHA-256 of its content in hex.
 
     A symbolic link stays one and what it points at is replaced; permissions are kept. ``backup`` is where the
-    file that is replaced is kept (a former backup there gives way to it). ``ready`` is told the digest when the
-    new content is durable and not yet in place. When ``chunks`` or ``ready`` raises, the file has not changed.
+    file that is replaced is kept (a former backup there gives way to it). ``ready`` is told the digest when
+    the new content is durable and not yet in place. When ``chunks`` or ``ready`` raises, the file has not
+    changed.
     """
     return _replace(path.resolve() if path.is_symlink() else path, chunks, backup, ready)
 

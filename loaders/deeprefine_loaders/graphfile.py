@@ -20,8 +20,9 @@ from .scan import utf8
 class GraphFile:
     """A parsed graph.json.
 
-    ``text`` is the file as latin-1 (an offset is a byte offset), ``digest`` the SHA-256 of its bytes, ``source``
-    the name that errors call it by, ``spans`` the byte span of every object, by section and in file order.
+    ``text`` is the file as latin-1 (an offset is a byte offset), ``digest`` the SHA-256 of its bytes,
+    ``source`` the name that errors call it by, ``spans`` the byte span of every object, by section and in
+    file order.
     """
 
     source: str

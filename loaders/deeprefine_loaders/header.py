@@ -21,7 +21,7 @@ SECTIONS_OF_KIND = {
 
 @dataclass(frozen=True)
 class Layout:
-    """White space and separators of a container: behind the opening bracket, between items, before the closing.
+    """White space and separators of a container: after the opening bracket, between items, before the end.
 
     ``colon`` is what stands between the name and the value of a member of an object.
     """
@@ -36,9 +36,9 @@ class Layout:
 class Style:
     r"""How a file writes values.
 
-    ``indent`` is one level of indentation, or ``None`` for everything on one line. ``ascii`` says that non-ASCII
-    characters are escaped; ``escapes`` are the printable ASCII characters that are too, each with its escape;
-    ``upper_hex`` tells ``\u00E9`` from ``\u00e9``.
+    ``indent`` is one level of indentation, or ``None`` for everything on one line. ``ascii`` says that
+    non-ASCII characters are escaped; ``escapes`` are the printable ASCII characters that are too, each with
+    its escape; ``upper_hex`` tells ``\u00E9`` from ``\u00e9``.
     """
 
     indent: str | None = None
@@ -52,7 +52,7 @@ class Style:
 
 @dataclass(frozen=True)
 class Section:
-    """An array of objects: byte span with its brackets, number of elements, layouts of it and of its objects."""
+    """An array of objects: byte span with its brackets, number of elements, layouts of it and its items."""
 
     name: str
     start: int
@@ -75,11 +75,11 @@ class TopMember:
 class Header:
     """The file as a whole.
 
-    ``start`` and ``end`` are the byte span of the top-level object, ``size`` the file's length. ``links_section``
-    is where a new link goes. ``relation_member`` is the name under which most links have their relation.
-    ``nodes_have_…`` is said of most nodes. ``…_sorted`` means by canonical JSON, as graphify does it.
-    ``parallel_pairs`` says that some pair of nodes has more than one link, in whatever direction. ``sections`` are
-    in file order.
+    ``start`` and ``end`` are the byte span of the top-level object, ``size`` the file's length.
+    ``links_section`` is where a new link goes. ``relation_member`` is the name under which most links have
+    their relation. ``nodes_have_…`` is said of most nodes. ``…_sorted`` means by canonical JSON, as graphify
+    does it. ``parallel_pairs`` says that some pair of nodes has more than one link, in whatever direction.
+    ``sections`` are in file order.
     """
 
     digest: str

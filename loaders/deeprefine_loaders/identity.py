@@ -54,7 +54,7 @@ def edge_key(source: str, relation: str, target: str, occurrence: int = 0) -> st
 
 
 def hyperedge_key(slot: str, identity: str, occurrence: int = 0) -> str:
-    """Name a hyperedge by its slot (``hyperedges`` or ``graph.hyperedges``) and its id, or a digest of its text."""
+    """Name a hyperedge by slot (``hyperedges``, ``graph.hyperedges``) and id, or a digest of its text."""
     suffix = f"#{occurrence}" if occurrence else ""
     return f"{slot}:{identity}{suffix}"
 

@@ -1,8 +1,8 @@
 """The index of a base file: where each object stands, found by kind and key without reading it all.
 
-Layout of the bytes: a fixed head, the header as JSON, then for each section 16 bytes an object (start and end, in
-file order), then for each kind 16 bytes an object (a digest of its key and its ordinal among its kind, sorted).
-Numbers of the spans are little-endian, ordinals big-endian.
+Layout of the bytes: a fixed head, the header as JSON, then for each section 16 bytes an object (start and
+end, in file order), then for each kind 16 bytes an object (a digest of its key and its ordinal among its
+kind, sorted). Numbers of the spans are little-endian, ordinals big-endian.
 """
 
 from __future__ import annotations

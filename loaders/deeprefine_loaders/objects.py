@@ -36,9 +36,9 @@ def edit_object(
     """Set and drop top-level members of an object's text, and keep every other character.
 
     A member whose value is already the wanted one keeps its text, a number's spelling too; a new member goes
-    last. ``header`` tells the style of the file for what is written anew; without it the text itself does. Of a
-    name that stands twice the last is changed, and all are dropped. Raises :class:`FormatError` for what is no
-    object.
+    last. ``header`` tells the style of the file for what is written anew; without it the text itself does. Of
+    a name that stands twice the last is changed, and all are dropped. Raises :class:`FormatError` for what is
+    no object.
     """
     read_object(raw)
     members, end = members_of(raw)

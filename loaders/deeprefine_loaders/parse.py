@@ -233,7 +233,7 @@ class _Parser:
         return fallback
 
     def _sorted(self, name: str) -> bool:
-        """Tell whether a section is sorted by canonical JSON; a long one is judged by evenly spread samples."""
+        """Tell whether a section is sorted by canonical JSON; a long one is judged by samples."""
         spans = self.spans.get(name)
         if spans is None:
             return False

@@ -75,8 +75,8 @@ def scan_array(
 ) -> int:
     """Hand each element of the array that begins here to ``take`` with its start and end.
 
-    Gives the position behind the array. Unless the text is ``decoded``, elements that are not all ASCII are taken
-    for latin-1 and read again as UTF-8.
+    Gives the position behind the array. Unless the text is ``decoded``, elements that are not all ASCII are
+    taken for latin-1 and read again as UTF-8.
     """
     ascii_only = decoded or text.isascii()
     position = skip_space(text, position + 1)
