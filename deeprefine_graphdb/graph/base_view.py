@@ -54,7 +54,11 @@ class ParsedBase:
     def edges_between(self, source: str, target: str) -> list[Edge]:
         """Give all edges source→target, by key."""
         links = self._graph.links
-        found = [self._edge(at) for at in self._links_at.get(source, ()) if links.source[at] == source and links.target[at] == target]
+        found = [
+            self._edge(at)
+            for at in self._links_at.get(source, ())
+            if links.source[at] == source and links.target[at] == target
+        ]
         return sorted(found, key=lambda edge: edge.key)
 
     def edges_of(self, entity_id: str) -> list[Edge]:
@@ -106,7 +110,9 @@ class ParsedBase:
     def _links_at(self) -> dict[str, list[int]]:
         links = self._graph.links
         ends: defaultdict[str, list[int]] = defaultdict(list)
-        for at, (source, target, dangling) in enumerate(zip(links.source, links.target, links.dangling, strict=True)):
+        for at, (source, target, dangling) in enumerate(
+            zip(links.source, links.target, links.dangling, strict=True)
+        ):
             if dangling:
                 continue
             ends[source].append(at)

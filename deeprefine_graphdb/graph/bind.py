@@ -56,7 +56,9 @@ def reference_to(view: GraphView, entity: Entity) -> Reference:
 def _bind_insert(view: GraphView, action: InsertEdge, action_id: str) -> BoundAction:
     subject = find(view, action.subject)
     target = find(view, action.object)
-    subject_ref = reference_to(view, subject) if subject is not None else _reference_to_new(view, action.subject)
+    subject_ref = (
+        reference_to(view, subject) if subject is not None else _reference_to_new(view, action.subject)
+    )
     if target is not None:
         object_ref = reference_to(view, target)
     elif subject is None and norm_label(action.object) == norm_label(action.subject):
@@ -79,12 +81,19 @@ def _reference_to_new(view: GraphView, label: str, taken: str = "") -> Reference
         n += 1
         entity_id = f"{stem}_{n}"
     shown = storable_text(label) or ""
-    return Reference(id=entity_id, label=shown, base_label=shown, norm_label=norm_label(shown), source_file="",
-                     file_type="concept", creates=True)
+    return Reference(
+        id=entity_id,
+        label=shown,
+        base_label=shown,
+        norm_label=norm_label(shown),
+        source_file="",
+        file_type="concept",
+        creates=True,
+    )
 
 
 def _is_taken(view: GraphView, entity_id: str) -> bool:
-    """An id is free when no link or hyperedge names it, and no entity has it or was merged away under it."""
+    """Tell whether an id is named by a link or hyperedge, or an entity has it or was merged away under it."""
     row = view.entity_row(entity_id)
     if row is not None and (row.live or row.retired_as == "merged"):
         return True
@@ -102,11 +111,13 @@ def _bind_delete(view: GraphView, action: DeleteEdge, action_id: str) -> BoundAc
     if action.edge_key is None and len(equal) > 1:
         keys = ", ".join(edge.key for edge in equal)
         raise ActionRefused(
-            f"{len(equal)} equal edges {action.subject!r} -{action.relation}-> {action.object!r} stand in the graph: {keys}.",
+            f"There are {len(equal)} equal edges {action.subject!r} -{action.relation}-> {action.object!r}: {keys}.",
             "Give the key of the one you mean as the fourth argument.",
         )
-    edge = equal[0] if action.edge_key is None else next(
-        (edge for edge in equal if action.edge_key in {edge.key, edge.origin_key}), None
+    edge = (
+        equal[0]
+        if action.edge_key is None
+        else next((edge for edge in equal if action.edge_key in {edge.key, edge.origin_key}), None)
     )
     if edge is None:
         raise ActionRefused(
@@ -131,7 +142,11 @@ def _nearest_edges(view: GraphView, subject: Entity, target: Entity, relation: s
     reversed_ = [f"reversed: {e.relation!r}" for e in backward]
     other = [f"{e.relation!r}" for e in forward if e.relation.casefold() != relation.casefold()]
     near = list(dict.fromkeys(same + other + reversed_))[:NEAREST_NAMED]
-    return f"Between these two the graph has: {', '.join(near)}." if near else "Nothing links these two in the graph."
+    return (
+        f"Between these two the graph has: {', '.join(near)}."
+        if near
+        else "Nothing links these two in the graph."
+    )
 
 
 def _fingerprint(view: GraphView, edge: Edge, count: int) -> Fingerprint:
@@ -159,6 +174,3 @@ def _bind_replace(view: GraphView, action: ReplaceNode, action_id: str) -> Bound
         subject=reference_to(view, old),
         object=reference_to(view, new if new is not None and merges else old),
     )
-
-
-

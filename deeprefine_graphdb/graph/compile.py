@@ -47,7 +47,10 @@ def _is_stored(overlay: Overlay, edge: Edge) -> bool:
 
 
 def _statement(name: str, row: Row) -> Statement:
-    params = {column: list(value) if isinstance(value, tuple) else value for column, value in row.model_dump().items()}
+    params = {
+        column: list(value) if isinstance(value, tuple) else value
+        for column, value in row.model_dump().items()
+    }
     return Statement(name=name, params=params)
 
 
@@ -58,7 +61,11 @@ def _setwise_groups(overlay: Overlay) -> list[tuple[Entity, list[Edge]]]:
         if _moved_as_it_stood(overlay, edge):
             for end in {edge.src, edge.tgt}:
                 entity = overlay.entities.get(end)
-                if entity is not None and entity.retired_as == "merged" and entity.retired_by == edge.retired_by:
+                if (
+                    entity is not None
+                    and entity.retired_as == "merged"
+                    and entity.retired_by == edge.retired_by
+                ):
                     moved[end].append(edge)
                     break
     return [(overlay.entities[end], edges) for end, edges in moved.items() if len(edges) >= SETWISE_FROM]
@@ -72,7 +79,8 @@ def _moved_as_it_stood(overlay: Overlay, edge: Edge) -> bool:
         and isinstance(stored, Edge)
         and stored.live
         and edge.successor == f"{edge.origin_key}@{edge.retired_by}"
-        and edge == stored.model_copy(
+        and edge
+        == stored.model_copy(
             update={"retired_by": edge.retired_by, "retired_as": "moved", "successor": edge.successor}
         )
     )

@@ -44,11 +44,19 @@ def _of_entity(base: BaseFile, row: Entity) -> ManifestEntry | None:
     if row.live:
         kind: Literal["added", "changed"] = "changed" if text is not None else "added"
         by = row.changed_by or row.added_by or ""
-        return ManifestEntry(kind=kind, object="node", key=row.id, by=by, base=text, disk=row.raw, place=place)
+        return ManifestEntry(
+            kind=kind, object="node", key=row.id, by=by, base=text, disk=row.raw, place=place
+        )
     if text is None:
         return None
     return ManifestEntry(
-        kind="removed", object="node", key=row.id, by=row.retired_by or "", base=text, place=place, successor=row.successor
+        kind="removed",
+        object="node",
+        key=row.id,
+        by=row.retired_by or "",
+        base=text,
+        place=place,
+        successor=row.successor,
     )
 
 
@@ -68,7 +76,9 @@ def _of_edges(base: BaseFile, rows: Iterable[Edge]) -> Iterator[ManifestEntry]:
                 kind="moved" if moved else "changed",
                 object="link",
                 key=row.key,
-                by=(end.added_by or end.changed_by or "") if moved else (row.added_by or row.changed_by or ""),
+                by=(end.added_by or end.changed_by or "")
+                if moved
+                else (row.added_by or row.changed_by or ""),
                 base=text,
                 disk=end.raw,
                 place=place,

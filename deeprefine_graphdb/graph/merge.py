@@ -87,8 +87,12 @@ def _repoint_loose(view: GraphView, action_id: str, old: str, new: str) -> list[
     return changes
 
 
-def _changed_loose(view: GraphView, row: Loose, members: tuple[str, ...], raw: str, action_id: str) -> ObjectChange:
-    return view.put(row.model_copy(update={"members": members, "raw": raw, "changed_by": action_id}), "changed")
+def _changed_loose(
+    view: GraphView, row: Loose, members: tuple[str, ...], raw: str, action_id: str
+) -> ObjectChange:
+    return view.put(
+        row.model_copy(update={"members": members, "raw": raw, "changed_by": action_id}), "changed"
+    )
 
 
 def _note(folded: int, collapsed: int) -> str:
@@ -96,5 +100,7 @@ def _note(folded: int, collapsed: int) -> str:
     if folded:
         parts.append(f"{folded} duplicate {'edge' if folded == 1 else 'edges'} folded")
     if collapsed:
-        parts.append(f"{collapsed} {'edge' if collapsed == 1 else 'edges'} between the two dropped as self loops")
+        parts.append(
+            f"{collapsed} {'edge' if collapsed == 1 else 'edges'} between the two dropped as self loops"
+        )
     return f"{', '.join(parts).capitalize()}." if parts else ""

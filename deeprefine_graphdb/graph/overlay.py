@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -45,7 +45,12 @@ class Overlay:
 
     def holds(self, table: TableName, key: str) -> bool:
         """Tell whether a row has been laid over the graph."""
-        rows = {"Entity": self.entities, "RELATES": self.edges, "Alias": self.aliases, "Loose": self.loose}
+        rows: dict[TableName, Container[str]] = {
+            "Entity": self.entities,
+            "RELATES": self.edges,
+            "Alias": self.aliases,
+            "Loose": self.loose,
+        }
         return key in rows[table]
 
     def edges_at(self, entity_id: str) -> Iterator[Edge]:

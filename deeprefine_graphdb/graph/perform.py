@@ -57,7 +57,9 @@ def _insert(view: GraphView, bound: BoundAction, next_seq: NextSeq) -> Effect:
     for end, other in ((bound.subject, bound.object), (bound.object, bound.subject)):
         if view.entity(end.id) is None:
             if not end.creates:
-                raise ActionRefused(f"The entity {end.label!r} ({end.id}) of action {bound.id} is not in the graph.")
+                raise ActionRefused(
+                    f"The entity {end.label!r} ({end.id}) of action {bound.id} is not in the graph."
+                )
             changes.append(_create(view, bound, end, other, next_seq))
     changes.append(_add_edge(view, bound, source, relation, target, next_seq))
     changes.extend(_inherit_community(view, bound))
@@ -66,7 +68,9 @@ def _insert(view: GraphView, bound: BoundAction, next_seq: NextSeq) -> Effect:
     return _effect(bound, changes, f"Created {' and '.join(dict.fromkeys(created))}." if created else "")
 
 
-def _create(view: GraphView, bound: BoundAction, end: Reference, other: Reference, next_seq: NextSeq) -> ObjectChange:
+def _create(
+    view: GraphView, bound: BoundAction, end: Reference, other: Reference, next_seq: NextSeq
+) -> ObjectChange:
     label = bound.intent.subject if end == bound.subject else bound.intent.object
     community = _community(view, other.id)
     raw = texts.new_entity_text(view, bound.id, end.id, label, community)
@@ -102,8 +106,14 @@ def _inherit_community(view: GraphView, bound: BoundAction) -> list[ObjectChange
             continue
         community = _community(view, other.id)
         if community is not None and not end.creates and _same_refinement(entity.added_by, bound.id):
-            raw = texts.new_entity_text(view, entity.added_by, entity.id, str(read_object(entity.raw)["label"]), community)
-            changes.append(view.put(entity.model_copy(update={"raw": raw, "community": storable_text(community)}), "changed"))
+            raw = texts.new_entity_text(
+                view, entity.added_by, entity.id, str(read_object(entity.raw)["label"]), community
+            )
+            changes.append(
+                view.put(
+                    entity.model_copy(update={"raw": raw, "community": storable_text(community)}), "changed"
+                )
+            )
     return changes
 
 
@@ -141,7 +151,8 @@ def _delete(view: GraphView, bound: BoundAction) -> Effect:
     if not equal:
         return _already(bound, "", "The edge is not there any more.")
     changes = [
-        view.put(edge.model_copy(update={"retired_by": bound.id, "retired_as": "removed"}), "removed") for edge in equal
+        view.put(edge.model_copy(update={"retired_by": bound.id, "retired_as": "removed"}), "removed")
+        for edge in equal
     ]
     return _effect(bound, changes)
 
@@ -185,6 +196,3 @@ def _merge(view: GraphView, bound: BoundAction, next_seq: NextSeq) -> Effect:
     changes, note = merge(view, bound.id, old, new, next_seq)
     changes.extend(add_alias(view, old.label, new.id))
     return _effect(bound, changes, note)
-
-
-

@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from deeprefine_graphdb.grammar.actions import format_action
 from deeprefine_graphdb.graph.bind import bind
 from deeprefine_graphdb.graph.perform import NextSeq, perform
 from deeprefine_graphdb.graph.view import GraphView
-from deeprefine_graphdb.grammar.actions import format_action
 from deeprefine_graphdb.model.actions import MAX_ACTIONS, Action, BoundAction, Effect, Footprint
 from deeprefine_graphdb.model.errors import ActionRefused, AmbiguousName
 
@@ -47,7 +47,9 @@ def plan_refinement(
     """
     numbered = _unique(actions)
     if len(numbered) > MAX_ACTIONS:
-        raise ActionRefused(f"A refinement has at most {MAX_ACTIONS} actions, and this one has {len(numbered)}.")
+        raise ActionRefused(
+            f"A refinement has at most {MAX_ACTIONS} actions, and this one has {len(numbered)}."
+        )
     next_seq = sequence(record_seq)
     bound: list[BoundAction] = []
     effects: list[Effect] = []
@@ -56,7 +58,9 @@ def plan_refinement(
             bound.append(bind(view, action, f"{refinement_id}.{n}"))
             effects.append(perform(view, bound[-1], next_seq))
         except AmbiguousName as refused:
-            raise AmbiguousName(_named(number, action, refused), refused.candidates, refused.hint) from refused
+            raise AmbiguousName(
+                _named(number, action, refused), refused.candidates, refused.hint
+            ) from refused
         except ActionRefused as refused:
             raise ActionRefused(_named(number, action, refused), refused.hint) from refused
     numbers = tuple(number for number, _ in numbered)
@@ -64,7 +68,7 @@ def plan_refinement(
 
 
 def sequence(record_seq: int) -> NextSeq:
-    """Number the objects that one refinement adds, so that refinements sort by activation and objects within them."""
+    """Give numbers for what one refinement adds, so that refinements sort by activation and objects within them."""
     return itertools.count(record_seq << SEQ_BITS).__next__
 
 

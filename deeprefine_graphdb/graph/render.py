@@ -56,5 +56,3 @@ def _edit(
         edits.removed.add((kind, key))
     if row.live and row.raw is not None and row.added_by is not None:
         added.append((row.seq or 0, key, section, row.raw))
-
-

@@ -63,7 +63,11 @@ def ambiguous(view: GraphView, name: str, ids: tuple[str, ...]) -> AmbiguousName
     shown = []
     for entity_id in ids[:MAX_CANDIDATES_NAMED]:
         entity = view.entity(entity_id)
-        qualified = f"{entity.source_file}::{entity.label}" if entity is not None and entity.source_file else entity_id
+        qualified = (
+            f"{entity.source_file}::{entity.label}"
+            if entity is not None and entity.source_file
+            else entity_id
+        )
         shown.append(qualified if candidates(view, qualified) == (entity_id,) else entity_id)
     more = f" and {len(ids) - len(shown)} more" if len(ids) > len(shown) else ""
     return AmbiguousName(
@@ -77,7 +81,13 @@ def follow_merges(view: GraphView, entity_id: str) -> Entity | None:
     """Give the live entity that an id has become through merges, or ``None`` when it is gone."""
     seen = set()
     row = view.entity_row(entity_id)
-    while row is not None and not row.live and row.retired_as == "merged" and row.successor and row.id not in seen:
+    while (
+        row is not None
+        and not row.live
+        and row.retired_as == "merged"
+        and row.successor
+        and row.id not in seen
+    ):
         seen.add(row.id)
         row = view.entity_row(row.successor)
     return row if row is not None and row.live else None
@@ -117,5 +127,9 @@ def _segments(path: str) -> list[str]:
 
 
 def _by_alias(view: GraphView, norm: str) -> tuple[str, ...]:
-    living = {entity.id for entity_id in view.alias(norm).ids if (entity := follow_merges(view, entity_id)) is not None}
+    living = {
+        entity.id
+        for entity_id in view.alias(norm).ids
+        if (entity := follow_merges(view, entity_id)) is not None
+    }
     return tuple(sorted(living))

@@ -34,7 +34,9 @@ def stamp(action_id: str, members: Mapping[str, Any], *, kind: str) -> str:
     return f"{action_id}:{hashlib.sha256(text.encode('ascii')).hexdigest()[:16]}"
 
 
-def new_entity_text(view: GraphView, action_id: str, entity_id: str, label: str, community: Any = None) -> str:
+def new_entity_text(
+    view: GraphView, action_id: str, entity_id: str, label: str, community: Any = None
+) -> str:
     """Write a node that a refinement creates."""
     header = view.base.header
     members: dict[str, Any] = {"id": original_value(entity_id), "label": label}
@@ -64,7 +66,9 @@ def new_edge_text(view: GraphView, action_id: str, source: str, relation: str, t
     return new_object(members, header, header.links_section)
 
 
-def changed_text(view: GraphView, action_id: str, row: Entity | Edge | Loose, changes: Mapping[str, Any]) -> str:
+def changed_text(
+    view: GraphView, action_id: str, row: Entity | Edge | Loose, changes: Mapping[str, Any]
+) -> str:
     """Write an object with some members changed and everything else to the letter."""
     raw = view.object_text(row)
     kind = "node" if isinstance(row, Entity) else "link" if isinstance(row, Edge) else row.kind

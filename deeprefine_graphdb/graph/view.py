@@ -66,7 +66,9 @@ class GraphView:
             f"between:{json.dumps([source, target])}", lambda: self.reader.edges_between(source, target)
         )
         rows = {row.key: row for row in stored}
-        rows.update((row.key, row) for row in self.overlay.edges_at(source) if row.tgt == target and row.src == source)
+        rows.update(
+            (row.key, row) for row in self.overlay.edges_at(source) if row.tgt == target and row.src == source
+        )
         return [rows[key] for key in sorted(rows)]
 
     def edges_between(self, source: str, target: str) -> list[Edge]:
@@ -143,7 +145,9 @@ class GraphView:
 
     def moved(self, footprint: Footprint) -> list[str]:
         """Name what is not as it was when a footprint was recorded, in the form ``entity:<id>``."""
-        return [question for question, digest in footprint.seen.items() if self._digest_of(question) != digest]
+        return [
+            question for question, digest in footprint.seen.items() if self._digest_of(question) != digest
+        ]
 
     def _current(self, row: Entity | Edge | Alias | Loose) -> Entity | Edge | Alias | Loose | None:
         if isinstance(row, Entity):
@@ -158,7 +162,11 @@ class GraphView:
     def _follow_names(self, before: Entity | None, after: Entity) -> None:
         old = before if before is not None and before.live else None
         new = after if after.live else None
-        if old is not None and new is not None and (old.label, old.source_file) == (new.label, new.source_file):
+        if (
+            old is not None
+            and new is not None
+            and (old.label, old.source_file) == (new.label, new.source_file)
+        ):
             return
         if old is not None:
             self._set_names(norm_label(old.label), old.id, None)
@@ -168,13 +176,18 @@ class GraphView:
     def _set_names(self, norm: str, entity_id: str, entity: Entity | None) -> None:
         row = self.names(norm)
         entries = {
-            known: (label, file) for known, label, file in zip(row.ids, row.labels, row.files, strict=True) if known != entity_id
+            known: (label, file)
+            for known, label, file in zip(row.ids, row.labels, row.files, strict=True)
+            if known != entity_id
         }
         if entity is not None:
             entries[entity_id] = (entity.label, entity.source_file or "")
         ids = tuple(sorted(entries))
         self.overlay.names[norm] = Names(
-            norm=norm, ids=ids, labels=tuple(entries[i][0] for i in ids), files=tuple(entries[i][1] for i in ids)
+            norm=norm,
+            ids=ids,
+            labels=tuple(entries[i][0] for i in ids),
+            files=tuple(entries[i][1] for i in ids),
         )
 
     def _committed_entity(self, entity_id: str) -> Entity | None:
@@ -183,7 +196,7 @@ class GraphView:
     def _ask(self, question: str, read: Callable[[], Answer]) -> Answer:
         if question not in self._answers:
             self._answers[question] = read()
-        return cast(Answer, self._answers[question])
+        return cast("Answer", self._answers[question])
 
     def _digest_of(self, question: str) -> str:
         kind, _, argument = question.partition(":")

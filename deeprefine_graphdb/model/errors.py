@@ -89,6 +89,14 @@ class StoreTooNew(DeepRefineError):
     """The store was written by a later version of this program."""
 
 
+class StatementError(DeepRefineError):
+    """A Cypher statement or its parameters are not what its file declares; nothing was sent to the engine."""
+
+
+class WriteFailed(DeepRefineError):
+    """The engine refused a write; the store is as it was before."""
+
+
 class IndexStale(DeepRefineError):
     """The retrieval index does not belong to the graph or the model that is asked for."""
 

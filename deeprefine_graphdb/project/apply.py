@@ -10,7 +10,13 @@ from deeprefine_graphdb.graph.compile import compile_overlay
 from deeprefine_graphdb.graph.plan import RefinementPlan, plan_refinement
 from deeprefine_graphdb.graph.view import GraphView
 from deeprefine_graphdb.model.actions import Action, Frozen
-from deeprefine_graphdb.model.errors import NeedsDecision, NothingToDo, RevisionMoved, StaleProposal, UsageError
+from deeprefine_graphdb.model.errors import (
+    NeedsDecision,
+    NothingToDo,
+    RevisionMoved,
+    StaleProposal,
+    UsageError,
+)
 from deeprefine_graphdb.model.write import NewRecord, Statement, WritePlan
 from deeprefine_graphdb.project import history
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
@@ -74,7 +80,10 @@ def apply_proposal(
     if proposal.query_id:
         history.mark_refined(base.project.history, [proposal.query_id])
     entry = base.log().refinement(prepared.plan.id)
-    return ApplyReport(refinement=RefinementEntry(**{n: getattr(entry, n) for n in RefinementEntry.model_fields}), revision=state.revision)
+    return ApplyReport(
+        refinement=RefinementEntry(**{n: getattr(entry, n) for n in RefinementEntry.model_fields}),
+        revision=state.revision,
+    )
 
 
 def preview(base: KnowledgeBase, proposal: ProposalBody, *, by: str, flags: RefinementFlags) -> Prepared:
@@ -94,7 +103,9 @@ def reject_proposal(base: KnowledgeBase, proposal: ProposalBody, *, by: str, not
             raise NothingToDo(f"Proposal {proposal.id} is rejected already.")
         if entry.state == "applied":
             raise NeedsDecision(f"Proposal {proposal.id} is applied, so it cannot be rejected any more.")
-        event = EventBody(id=new_id("e"), event="rejected", of=proposal.id, of_kind="proposal", by=by, note=note)
+        event = EventBody(
+            id=new_id("e"), event="rejected", of=proposal.id, of_kind="proposal", by=by, note=note
+        )
         record = to_record(event)
         store.write(WritePlan(statements=tuple(record_statements([record])), records=(record,)))
     if proposal.query_id:
@@ -130,7 +141,9 @@ def chosen_actions(proposal: ProposalBody, flags: RefinementFlags) -> list[tuple
     return [(action.number, action.action) for action in chosen]
 
 
-def _prepare(log: Log, store: GraphStore, proposal: ProposalBody, by: str, flags: RefinementFlags) -> Prepared:
+def _prepare(
+    log: Log, store: GraphStore, proposal: ProposalBody, by: str, flags: RefinementFlags
+) -> Prepared:
     recorded = any(entry.id == proposal.id for entry in log.proposals())
     _refuse_decided(log, proposal, recorded)
     state = store.state()
@@ -155,7 +168,9 @@ def _prepare(log: Log, store: GraphStore, proposal: ProposalBody, by: str, flags
         footprint=plan.footprint,
         revision=state.revision,
     )
-    event = EventBody(id=f"{refinement_id}:applied", event="applied", of=refinement_id, of_kind="refinement", by=by)
+    event = EventBody(
+        id=f"{refinement_id}:applied", event="applied", of=refinement_id, of_kind="refinement", by=by
+    )
     records = (*before, to_record(body, ts, plan.effects), to_record(event, ts))
     write = WritePlan(
         statements=(*compile_overlay(view.overlay), *record_statements(records)),
@@ -173,7 +188,8 @@ def _refuse_decided(log: Log, proposal: ProposalBody, recorded: bool) -> None:
         raise NothingToDo(f"Proposal {proposal.id} is applied already, as refinement {entry.refinement_id}.")
     if entry.state == "rejected":
         raise NeedsDecision(
-            f"Proposal {proposal.id} was rejected.", "Ask the question again with `deeprefine-db refine --again`."
+            f"Proposal {proposal.id} was rejected.",
+            "Ask the question again with `deeprefine-db refine --again`.",
         )
 
 
@@ -206,7 +222,11 @@ def _new_records(proposal: ProposalBody, recorded: bool) -> tuple[NewRecord, ...
     """Give the records that a proposal from a file still lacks."""
     if recorded:
         return ()
-    query = QueryBody(id=proposal.query_id, question=proposal.question, source="file") if proposal.query_id else None
+    query = (
+        QueryBody(id=proposal.query_id, question=proposal.question, source="file")
+        if proposal.query_id
+        else None
+    )
     return (*((to_record(query),) if query is not None else ()), to_record(proposal))
 
 

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from deeprefine_loaders.render import render_digest
-
 from deeprefine_graphdb.graph.manifest import ManifestEntry, manifest_of
 from deeprefine_graphdb.graph.render import edits_of, graph_bytes
 from deeprefine_graphdb.model.actions import Frozen
@@ -21,6 +19,7 @@ from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import ExportBody, new_id, to_record
 from deeprefine_graphdb.stores.protocol import GraphStore
 from deeprefine_loaders.atomic import replace_file, write_durable
+from deeprefine_loaders.render import render_digest
 
 
 class ExportReport(Frozen):

@@ -52,7 +52,7 @@ class KnowledgeBase:
 
 
 def file_digest(path: Path) -> str | None:
-    """Give the SHA-256 of a file, or ``None`` when it does not exist. Raises :class:`GraphFormatError` if unreadable."""
+    """Give the SHA-256 of a file, or ``None`` when it does not exist. Raises :class:`GraphFormatError`."""
     digest = hashlib.sha256()
     try:
         with path.open("rb") as stream:

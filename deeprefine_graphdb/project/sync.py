@@ -34,7 +34,11 @@ class SyncReport(Frozen):
     warnings: tuple[str, ...] = ()
 
 
-def sync(base: KnowledgeBase, say: Say = lambda text: None) -> SyncReport:
+def _quiet(_text: str) -> None:
+    """Say nothing."""
+
+
+def sync(base: KnowledgeBase, say: Say = _quiet) -> SyncReport:
     """Load graph.json into the store when it has changed since it was last read or written.
 
     Raises :class:`GraphFormatError` for a file that is no graph, and :class:`GraphChanged` when the file changed
@@ -50,8 +54,8 @@ def sync(base: KnowledgeBase, say: Say = lambda text: None) -> SyncReport:
         return _report("unchanged", base, known)
     if log.refinements():
         raise GraphChanged(
-            f"{path} has changed since it was last read or written, and {len(log.refinements())} refinements are in the "
-            "log; they cannot be carried over to another graph.json yet.",
+            f"{path} has changed since it was last read or written, and the log has {len(log.refinements())} "
+            "refinements, which cannot be carried over to another graph.json yet.",
             "Put the former graph.json back (graphify-out/.deeprefine/graph.json.bak may be it) to go on.",
         )
     say(f"Reading {base.project.shown(path)} …")
