@@ -1,0 +1,184 @@
+"""Retrieval on a store: the first search, the expansion hop by hop, and the source text behind entities."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from deeprefine_graphdb.graph.naming import triple_of
+from deeprefine_graphdb.graph.view import GraphView
+from deeprefine_graphdb.model.errors import IndexStale
+from deeprefine_graphdb.model.graph import Edge
+from deeprefine_graphdb.retrieval.catalogue import OpenReader, Stamp, edge_text
+from deeprefine_graphdb.retrieval.protocol import Retrieved
+from deeprefine_graphdb.retrieval.ranking import EdgeIndex, Hit, IndexMoved, best_first, distinct, score_range
+from deeprefine_graphdb.retrieval.sources import SourceReader
+from deeprefine_graphdb.stores.protocol import GraphStore
+
+NEIGHBOUR_CAP = 50
+TRIES = 3
+SEARCH_METHOD = "graphify_query"
+EXPANSION_METHOD = "k_hop_expansion"
+
+
+class StoreRetriever:
+    """Retrieves from a store, which is opened only to read and never while a model is asked.
+
+    ``open_reader`` opens the store for reading; ``index`` is a :class:`LexicalIndex` or a
+    :class:`VectorIndex`; ``root`` is the knowledge base's folder, below which source files lie. Safe to
+    share between threads.
+    """
+
+    def __init__(self, open_reader: OpenReader, index: EdgeIndex, root: Path) -> None:
+        self._open = open_reader
+        self._index = index
+        self._root = root
+
+    def rebuild(self) -> Stamp:
+        """Build the index anew, whatever there is (vectors of known texts apart), and give its stamp."""
+        stamp = self._index.catalogue.refresh(self._open, rebuild=True)
+        self._index.prepare(stamp, rebuild=True)
+        return stamp
+
+    def refresh(self) -> Stamp:
+        """Bring the index to the store's present state and give its stamp."""
+        stamp = self._index.catalogue.refresh(self._open)
+        self._index.prepare(stamp)
+        return stamp
+
+    def first(self, question: str, limit: int) -> Retrieved:
+        """Give the ``limit`` edges most similar to the question: score descending, then edge key.
+
+        Builds or refreshes the index when the store has moved on. Raises :class:`IndexStale` and
+        :class:`ModelError` when embeddings are in use.
+        """
+        stamp = self._known_stamp()
+        for attempt in range(1, TRIES + 1):
+            try:
+                self._index.prepare(stamp)
+                hits = self._search(question, limit)
+            except IndexMoved:
+                stamp = self._index.catalogue.refresh(self._open)
+                continue
+            except sqlite3.DatabaseError:
+                stamp = self._index.catalogue.refresh(self._open, rebuild=True)
+                continue
+            with self._open() as store:
+                if attempt == TRIES or stamp.of(store.state()):
+                    return self._found(store, stamp, hits)
+            stamp = self._index.catalogue.refresh(self._open)
+        raise IndexStale("The retrieval index could not be read.", "Run `deeprefine-db index --rebuild`.")
+
+    def expand(self, question: str, entity_ids: Sequence[str], hops: int, limit: int) -> Retrieved:
+        """Give the edges within ``hops`` of the entities, both ways, at most 50 out and 50 in an entity.
+
+        When there are more than ``limit``, the ones most similar to the question are kept: score descending,
+        then edge key. Entities that are not in the graph are passed over.
+        """
+        try:
+            return self._expand(self._known_stamp(), question, entity_ids, hops, limit)
+        except sqlite3.DatabaseError:
+            stamp = self._index.catalogue.refresh(self._open, rebuild=True)
+            return self._expand(stamp, question, entity_ids, hops, limit)
+
+    def source_text(self, entity_ids: Sequence[str]) -> str:
+        """Give the text around where the entities come from, ``""`` when there is none."""
+        with self._open() as store:
+            found = [store.entity(entity_id) for entity_id in dict.fromkeys(entity_ids)]
+        return SourceReader(self._root).text(entity for entity in found if entity is not None and entity.live)
+
+    def _known_stamp(self) -> Stamp:
+        stamp = self._index.catalogue.stamp()
+        return stamp if stamp.revision >= 0 else self._index.catalogue.refresh(self._open)
+
+    def _search(self, question: str, limit: int) -> list[Hit]:
+        """Search for so many edges that ``limit`` different triples are among them, where there are."""
+        asked = 2 * limit + 10
+        while True:
+            hits = self._index.search(question, asked)
+            found = distinct(hits)
+            if len(found) >= limit or len(hits) < asked:
+                return found[:limit]
+            asked *= 4
+
+    def _found(self, store: GraphStore, stamp: Stamp, hits: Sequence[Hit]) -> Retrieved:
+        view = GraphView(store)
+        triples = []
+        for hit in hits:
+            live = {edge.key: edge for edge in view.edges_between(hit.source, hit.target)}
+            if hit.key in live:
+                triples.append(triple_of(view, live[hit.key]))
+        spread = score_range([hit.score for hit in hits])
+        note = (
+            ""
+            if hits
+            else "; the graph has no edge"
+            if not stamp.edges
+            else "; no edge shares a term with it"
+        )
+        return Retrieved(
+            triples=tuple(triples),
+            method=SEARCH_METHOD,
+            evidence=f"{self._index.describe()}: {len(triples)} of {stamp.edges} edges{spread}{note}",
+        )
+
+    def _expand(
+        self, stamp: Stamp, question: str, entity_ids: Sequence[str], hops: int, limit: int
+    ) -> Retrieved:
+        self._index.warm(question)
+        with self._open() as store:
+            view = GraphView(store)
+            edges = _within(view, entity_ids, hops)
+            texts = self._texts(view, edges, stamp.of(store.state()))
+            if self._index.knows(texts.values()):
+                scores = self._index.scores(question, texts)
+                return self._expanded(view, edges, scores, limit, hops)
+        scores = self._index.scores(question, texts)
+        with self._open() as store:
+            return self._expanded(GraphView(store), edges, scores, limit, hops)
+
+    def _texts(self, view: GraphView, edges: dict[str, Edge], fresh: bool) -> dict[str, str]:
+        texts = self._index.catalogue.texts(edges) if fresh else {}
+        for key, edge in edges.items():
+            if key not in texts:
+                source, target = view.entity(edge.src), view.entity(edge.tgt)
+                texts[key] = edge_text(
+                    source.label if source else edge.src, edge.relation, target.label if target else edge.tgt
+                )
+        return texts
+
+    def _expanded(
+        self, view: GraphView, edges: dict[str, Edge], scores: dict[str, float], limit: int, hops: int
+    ) -> Retrieved:
+        kept = [edges[key] for key in best_first(scores, limit)]
+        triples = [triple_of(view, edge) for edge in kept if _is_live(view, edge)]
+        spread = score_range([scores[edge.key] for edge in kept])
+        return Retrieved(
+            triples=tuple(triples),
+            method=EXPANSION_METHOD,
+            evidence=f"{hops} hop{'s' if hops != 1 else ''} in the store, "
+            f"{len(triples)} of {len(edges)} edges, ranked by {self._index.describe()}{spread}",
+        )
+
+
+def _within(view: GraphView, entity_ids: Iterable[str], hops: int) -> dict[str, Edge]:
+    """Give the edges within some hops of entities, by key; of equal triples the one with the lowest key."""
+    found: dict[str, Edge] = {}
+    frontier = [entity_id for entity_id in dict.fromkeys(entity_ids) if view.entity(entity_id) is not None]
+    reached = set(frontier)
+    for _ in range(hops):
+        edges = [edge for entity_id in frontier for edge in view.neighbours(entity_id, NEIGHBOUR_CAP)]
+        found.update((edge.key, edge) for edge in edges)
+        ends = dict.fromkeys(end for edge in edges for end in (edge.src, edge.tgt) if end not in reached)
+        frontier = list(ends)
+        reached.update(ends)
+    distinct: dict[tuple[str, str, str], Edge] = {}
+    for key in sorted(found):
+        edge = found[key]
+        distinct.setdefault((edge.src, edge.relation, edge.tgt), edge)
+    return {edge.key: edge for edge in distinct.values()}
+
+
+def _is_live(view: GraphView, edge: Edge) -> bool:
+    return any(now.key == edge.key for now in view.edges_between(edge.src, edge.tgt))
