@@ -1,0 +1,9 @@
+// Give every loose part that differs from the base.
+// columns: key STRING, kind STRING, members STRING[], raw STRING, added_by STRING, changed_by STRING, retired_by STRING, retired_as STRING, successor STRING, seq INT64
+MATCH (l:Loose)
+WHERE l.raw IS NOT NULL OR l.added_by IS NOT NULL OR l.retired_by IS NOT NULL
+RETURN
+  l.key AS key, l.kind AS kind, l.members AS members, l.raw AS raw, l.added_by AS added_by,
+  l.changed_by AS changed_by, l.retired_by AS retired_by, l.retired_as AS retired_as,
+  l.successor AS successor, l.seq AS seq
+ORDER BY key

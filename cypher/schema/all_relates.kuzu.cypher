@@ -1,0 +1,8 @@
+// Give every row of RELATES, to carry it into a new generation.
+// columns: from_key STRING, to_key STRING, key STRING, origin_key STRING, src STRING, tgt STRING, relation STRING, confidence STRING, raw STRING, added_by STRING, changed_by STRING, retired_by STRING, retired_as STRING, successor STRING, seq INT64
+MATCH (a:Entity)-[r:RELATES]->(b:Entity)
+RETURN
+  a.id AS from_key, b.id AS to_key, r.key AS key, r.origin_key AS origin_key, r.src AS src,
+  r.tgt AS tgt, r.relation AS relation, r.confidence AS confidence, r.raw AS raw,
+  r.added_by AS added_by, r.changed_by AS changed_by, r.retired_by AS retired_by,
+  r.retired_as AS retired_as, r.successor AS successor, r.seq AS seq

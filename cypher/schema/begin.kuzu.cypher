@@ -1,0 +1,2 @@
+// Open the one transaction of a write.
+BEGIN TRANSACTION

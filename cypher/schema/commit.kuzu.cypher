@@ -1,0 +1,2 @@
+// Make a write durable.
+COMMIT

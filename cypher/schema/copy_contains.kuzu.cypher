@@ -1,0 +1,3 @@
+// Fill the empty table CONTAINS of a new generation.
+// params: rows TABLE NOT NULL
+COPY CONTAINS FROM $rows

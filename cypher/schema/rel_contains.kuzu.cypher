@@ -1,0 +1,4 @@
+// The actions of a proposal.
+CREATE REL TABLE CONTAINS (
+  FROM Proposal TO Action
+)

@@ -1,0 +1,4 @@
+// What a run proposed.
+CREATE REL TABLE PROPOSED (
+  FROM Trace TO Proposal
+)

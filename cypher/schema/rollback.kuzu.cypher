@@ -1,0 +1,2 @@
+// Give a write up.
+ROLLBACK

@@ -1,0 +1,236 @@
+"""Filling the empty database of a new generation: one COPY a table, from pyarrow columns, never into one in use."""
+
+from __future__ import annotations
+
+import importlib.util  # noqa: F401 - an engine that is handed pyarrow needs it imported, and does not do so itself
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import compress
+from typing import Any
+
+import pyarrow as pa
+
+from deeprefine_graphdb.model.errors import StatementError
+from deeprefine_graphdb.model.graph import Alias, Edge, Entity, Loose, Row
+from deeprefine_graphdb.model.write import NodeRow, RelRow, StoreState
+from deeprefine_graphdb.stores import schema
+from deeprefine_graphdb.stores.engine import Engine
+from deeprefine_graphdb.stores.protocol import Generation
+from deeprefine_loaders.graphfile import GraphFile
+from deeprefine_loaders.identity import norm_label
+
+SMALL_POOL_BYTES = 512 << 20
+POOL_BYTES_PER_LINK = 800
+_TYPES: Mapping[str, Any] = {
+    "STRING": pa.string(),
+    "INT64": pa.int64(),
+    "DOUBLE": pa.float64(),
+    "BOOL": pa.bool_(),
+    "STRING[]": pa.list_(pa.string()),
+}
+Columns = dict[str, Any]
+
+
+def pool_bytes(links: int) -> int:
+    """Give the buffer pool that loading a graph with so many links needs."""
+    return max(SMALL_POOL_BYTES, POOL_BYTES_PER_LINK * links)
+
+
+def create_tables(engine: Engine) -> None:
+    """Declare every table in a fresh database."""
+    for node in schema.node_tables().values():
+        engine.run(node.create, {})
+    for name in dict.fromkeys(rel.create for rel in schema.rel_tables().values()):
+        engine.run(name, {})
+
+
+def fill(engine: Engine, generation: Generation, state: StoreState) -> None:
+    """Load everything of a generation into a fresh database that has its tables.
+
+    The engine refuses, with a ``RuntimeError``, an edge whose end is no entity and a key that is there twice.
+    """
+    nodes = schema.node_tables()
+    _copy_node(engine, nodes["Entity"], _entities(generation))
+    _copy_node(engine, nodes["Label"], _labels(generation))
+    _copy_node(engine, nodes["Alias"], _of_rows(generation.aliases, nodes["Alias"].columns))
+    _copy_node(engine, nodes["Loose"], _loose(generation))
+    _copy_node(
+        engine,
+        nodes["Store"],
+        {"key": ["store"], **{name: [value] for name, value in state.model_dump().items()}},
+    )
+    _copy_edges(engine, generation)
+    _provenance(engine, generation.nodes, generation.relations)
+
+
+def copy_all(source: Engine, target: Engine) -> None:
+    """Carry every row of a store over into a fresh database that has its tables."""
+    nodes = [(table.read, table.copy) for table in schema.node_tables().values()]
+    for read, copy in [*nodes, *((table.read, table.copy) for table in schema.rel_tables().values())]:
+        rows = source.arrow(read)
+        if rows.num_rows:
+            target.run(copy, {"rows": rows})
+
+
+def _entities(generation: Generation) -> Columns:
+    base, table = generation.base.nodes, schema.node_tables()["Entity"]
+    own = {row.id: row for row in generation.touched.entities}
+    keep = _keep(base.id, own)
+    names = (
+        "id",
+        "label",
+        "norm_label",
+        "file_type",
+        "source_file",
+        "source_location",
+        "community",
+        "origin",
+    )
+    columns = {name: _part(getattr(base, name), keep) for name in names}
+    return _joined(columns, list(own.values()), table.columns)
+
+
+def _copy_edges(engine: Engine, generation: Generation) -> None:
+    """Copy the edges; their many columns are made here so that nothing holds them when the copy is done."""
+    base, table = generation.base.links, schema.rel_tables()["RELATES", "Entity", "Entity"]
+    own = {row.key: row for row in generation.touched.edges}
+    keep = _keep(base.key, own)
+    if any(base.dangling):
+        bound = [not dangling for dangling in base.dangling]
+        keep = bound if keep is None else [one and other for one, other in zip(keep, bound, strict=True)]
+    columns: Columns = {
+        "key": _part(base.key, keep),
+        "src": _part(base.source, keep),
+        "tgt": _part(base.target, keep),
+        "relation": _part(base.relation, keep),
+        "confidence": _part(base.confidence, keep),
+    }
+    columns["origin_key"] = columns["key"]
+    joined = _joined(columns, list(own.values()), table.columns)
+    _copy_rel(engine, table, {"from_key": joined["src"], "to_key": joined["tgt"], **joined})
+
+
+def _loose(generation: Generation) -> Columns:
+    base, table = generation.base, schema.node_tables()["Loose"]
+    own = {row.key: row for row in generation.touched.loose}
+    found: list[tuple[str, str, tuple[str, ...]]] = []
+    links, hyperedges = base.links, base.hyperedges
+    if any(links.dangling):
+        ends = zip(links.key, links.source, links.target, strict=True)
+        found.extend(
+            (key, "link", (source, target)) for key, source, target in compress(ends, links.dangling)
+        )
+    found.extend(
+        (key, "hyperedge", members) for key, members in zip(hyperedges.key, hyperedges.members, strict=True)
+    )
+    found = [one for one in found if one[0] not in own]
+    columns: Columns = {
+        "key": [key for key, _, _ in found],
+        "kind": [kind for _, kind, _ in found],
+        "members": [list(members) for _, _, members in found],
+    }
+    return _joined(columns, list(own.values()), table.columns)
+
+
+def _labels(generation: Generation) -> Columns:
+    """Group all live entities by the normal form of their label; within a form they are ordered by id."""
+    groups: defaultdict[str, list[tuple[str, str, str]]] = defaultdict(list)
+    for entity_id, label, file in _live_labels(generation.base, generation.touched.entities):
+        groups[norm_label(label)].append((entity_id, label, file))
+    for group in groups.values():
+        group.sort()
+    return {
+        "norm": list(groups),
+        "ids": [[entity_id for entity_id, _, _ in group] for group in groups.values()],
+        "labels": [[label for _, label, _ in group] for group in groups.values()],
+        "files": [[file for _, _, file in group] for group in groups.values()],
+    }
+
+
+def _live_labels(base: GraphFile, touched: Sequence[Entity]) -> Iterator[tuple[str, str, str]]:
+    own = {row.id for row in touched}
+    for entity_id, label, file in zip(base.nodes.id, base.nodes.label, base.nodes.source_file, strict=True):
+        if entity_id not in own:
+            yield entity_id, label, file or ""
+    for row in touched:
+        if row.live:
+            yield row.id, row.label, row.source_file or ""
+
+
+def _provenance(engine: Engine, nodes: Iterable[NodeRow], relations: Iterable[RelRow]) -> None:
+    tables, pairs = schema.node_tables(), schema.rel_tables()
+    by_table: defaultdict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    by_pair: defaultdict[tuple[str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for node in nodes:
+        by_table[node.table].append({tables[node.table].key: node.key} | node.columns)
+        if node.owner is not None:
+            name, owner, key, outgoing = node.owner
+            pair = (name, node.table, owner) if outgoing else (name, owner, node.table)
+            ends = (node.key, key) if outgoing else (key, node.key)
+            by_pair[pair].append({"from_key": ends[0], "to_key": ends[1]})
+    for rel in relations:
+        by_pair[rel.type, rel.from_table, rel.to_table].append(
+            {"from_key": rel.from_key, "to_key": rel.to_key} | rel.columns
+        )
+    for table, rows in by_table.items():
+        _copy_node(engine, tables[table], _of_mappings(rows, tables[table].columns, table))
+    for pair, rows in by_pair.items():
+        rel = pairs[pair]
+        ends_too = {"from_key": "STRING", "to_key": "STRING", **rel.columns}
+        _copy_rel(engine, rel, _of_mappings(rows, ends_too, rel.name))
+
+
+def _of_mappings(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], table: str) -> Columns:
+    if unknown := {name for row in rows for name in row} - columns.keys():
+        raise StatementError(f"The table {table} has no column {', '.join(sorted(unknown))}.")
+    return {name: [row.get(name) for row in rows] for name in columns}
+
+
+def _of_rows(rows: Sequence[Alias | Edge | Entity | Loose], columns: Mapping[str, str]) -> Columns:
+    return {name: [_value(row, name) for row in rows] for name in columns}
+
+
+def _value(row: Row, name: str) -> Any:
+    value = getattr(row, name)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _keep(keys: Sequence[str], own: Mapping[str, object]) -> list[bool] | None:
+    """Say which base rows stay: all (``None``) unless some are replaced."""
+    return [key not in own for key in keys] if own else None
+
+
+def _part(values: list[Any], keep: list[bool] | None) -> list[Any]:
+    return values if keep is None else list(compress(values, keep))
+
+
+def _joined(columns: Columns, own: Sequence[Any], types: Mapping[str, str]) -> Columns:
+    """Put rows of our own behind base columns, one pyarrow column each; what the base lacks is NULL there."""
+    count = len(next(iter(columns.values())))
+    joined: Columns = {}
+    for name, kind in types.items():
+        first = pa.array(columns[name], _TYPES[kind]) if name in columns else pa.nulls(count, _TYPES[kind])
+        rest = pa.array([_value(row, name) for row in own], _TYPES[kind])
+        joined[name] = pa.chunked_array([first, rest]) if own else first
+    return joined
+
+
+def _copy_node(engine: Engine, table: schema.NodeTable, columns: Columns) -> None:
+    _copy(engine, table.copy, columns, table.columns)
+
+
+def _copy_rel(engine: Engine, table: schema.RelTable, columns: Columns) -> None:
+    _copy(engine, table.copy, columns, {"from_key": "STRING", "to_key": "STRING", **table.columns})
+
+
+def _copy(engine: Engine, name: str, columns: Columns, types: Mapping[str, str]) -> None:
+    """Copy columns in the schema's order, since an engine maps them by position."""
+    if columns.keys() != types.keys():
+        raise StatementError(f"The columns for {name} are not those of the schema.")
+    arrays = {column: _array(columns[column], _TYPES[kind]) for column, kind in types.items()}
+    if len(next(iter(arrays.values()))):
+        engine.run(name, {"rows": pa.table(arrays)})
+
+
+def _array(values: Any, kind: Any) -> Any:
+    return pa.array(values, kind) if isinstance(values, list) else values

@@ -1,0 +1,201 @@
+"""The graph store on an embedded engine, Kùzu or Ladybug: one adapter for both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from deeprefine_graphdb.model.errors import RevisionMoved, StoreDamaged, UsageError, WriteFailed
+from deeprefine_graphdb.model.graph import Alias, Edge, Entity, Loose, Names
+from deeprefine_graphdb.model.write import Record, Statement, StoreState, WritePlan
+from deeprefine_graphdb.stores import rows, statements
+from deeprefine_graphdb.stores.engine import Engine
+from deeprefine_graphdb.stores.journal import Journal, chain, to_line
+from deeprefine_graphdb.stores.protocol import Capabilities, Table, Touched
+from deeprefine_loaders.basefile import BaseFile
+
+_TEXT_BATCH = 20_000
+
+
+class EmbeddedStore:
+    """An open store. Obtained from :func:`deeprefine_graphdb.stores.open_store`, which holds the lock around it."""
+
+    def __init__(self, engine: Engine, base: BaseFile, journal: Journal) -> None:
+        self.capabilities = Capabilities(engine=engine.name, embedded=True)
+        self._engine = engine
+        self._base = base
+        self._journal = journal
+        self._state = self._read_state()
+        self._journal_behind = False
+        self._heal()
+
+    @property
+    def base(self) -> BaseFile:
+        """The base file of this generation."""
+        return self._base
+
+    def entity(self, entity_id: str) -> Entity | None:
+        """Give one entity by its id."""
+        found = self._engine.run("graph/entity", {"id": entity_id})
+        return rows.entity(found[0]) if found else None
+
+    def names(self, norm: str) -> Names:
+        """Give the live entities whose label has this normal form."""
+        found = self._engine.run("graph/names", {"norm": norm})
+        return rows.names(found[0]) if found else Names(norm=norm)
+
+    def alias(self, norm: str) -> Alias:
+        """Give the entities that once had a label of this normal form."""
+        found = self._engine.run("graph/alias", {"norm": norm})
+        return rows.alias(found[0]) if found else Alias(norm=norm)
+
+    def edges_between(self, source: str, target: str) -> list[Edge]:
+        """Give all edges source→target, live and retired, by key."""
+        return [
+            rows.edge(row)
+            for row in self._engine.run("graph/edges_between", {"source": source, "target": target})
+        ]
+
+    def edges_of(self, entity_id: str) -> list[Edge]:
+        """Give all live edges of an entity in both directions, self loops once, by key."""
+        found = [
+            row for way in ("out", "in") for row in self._engine.run(f"graph/edges_{way}", {"id": entity_id})
+        ]
+        return sorted(map(rows.edge, found), key=lambda edge: edge.key)
+
+    def neighbours(self, entity_id: str, limit: int) -> list[Edge]:
+        """Give at most ``limit`` live edges out and ``limit`` in, lowest keys first, self loops once."""
+        found = [
+            row for way in ("out", "in") for row in self._lowest(f"graph/neighbours_{way}", entity_id, limit)
+        ]
+        return sorted(map(rows.edge, found), key=lambda edge: edge.key)
+
+    def loose(self, key: str) -> Loose | None:
+        """Give a dangling link, hyperedge or header field by its key."""
+        found = self._engine.run("graph/loose", {"key": key})
+        return rows.loose(found[0]) if found else None
+
+    def loose_with(self, member: str) -> list[Loose]:
+        """Give the live dangling links and hyperedges that name this id, by key."""
+        return [rows.loose(row) for row in self._engine.run("graph/loose_with", {"member": member})]
+
+    def touched(self) -> Touched:
+        """Give everything that differs from the base."""
+        run = self._engine.run
+        return Touched(
+            entities=[rows.entity(row) for row in run("graph/touched_entities", {})],
+            edges=[rows.edge(row) for row in run("graph/touched_edges", {})],
+            loose=[rows.loose(row) for row in run("graph/touched_loose", {})],
+        )
+
+    def state(self) -> StoreState:
+        """Give the Store row."""
+        return self._state
+
+    def edge_texts(self) -> Iterator[Sequence[tuple[str, str, str, str, str, str]]]:
+        """Give every live edge in batches of (key, source id, source label, relation, target label, target id)."""
+        for batch in self._engine.batches("graph/edge_texts", {}, _TEXT_BATCH):
+            yield [(row[0], row[1], row[2], row[3], row[4], row[5]) for row in batch]
+
+    def query(
+        self, text: str, params: Mapping[str, Any], *, limit: int = 10_000, timeout: float = 30.0
+    ) -> Table:
+        """Run one read-only statement that has already been checked by the caller; ``timeout`` in seconds."""
+        return self._engine.query(text, params, limit, timeout)
+
+    def read(self, name: str, **params: Any) -> list[tuple[Any, ...]]:
+        """Run one reading statement of ``cypher/`` by name. Raises :class:`UsageError` for one that returns nothing."""
+        if not statements.load(name, self._engine.name).columns:
+            raise UsageError(f"The statement {name} does not read; a write goes through a plan.")
+        return self._engine.run(name, params)
+
+    def program(self, plan: WritePlan) -> list[Statement]:
+        """Give exactly the statements, in order, that :meth:`write` would run for the plan."""
+        return self._program(plan, *self._next(plan))
+
+    def write(self, plan: WritePlan) -> StoreState:
+        """Run the plan in one transaction, all of it or none, and append its records to the log.
+
+        Raises :class:`RevisionMoved` when ``plan.revision`` is not the graph's revision any more,
+        :class:`WriteFailed` when the engine refuses (nothing is changed then), and :class:`StoreDamaged` when the
+        write is in the store but its lines could not be appended (the next write or open appends them).
+        """
+        if self._engine.read_only:
+            raise UsageError("The store is open for reading only.", "Open it for writing.")
+        if self._journal_behind:
+            self._heal()
+        if plan.revision is not None and plan.revision != self._state.revision:
+            raise RevisionMoved(
+                f"The graph is at revision {self._state.revision}, and the change was planned on {plan.revision}.",
+                "Plan it again.",
+            )
+        state, records = self._next(plan)
+        self._commit(self._program(plan, state, records), state)
+        self._state = state
+        self._append(records)
+        self._journal_behind = False
+        return state
+
+    def close(self) -> None:
+        """Release the engine and the base; the lock goes with the block of :func:`open_store`."""
+        self._engine.close()
+        self._base.close()
+
+    def _lowest(self, name: str, entity_id: str, limit: int) -> list[tuple[Any, ...]]:
+        """Ask without an order first: it is several times faster, and enough unless there are more than the limit."""
+        found = self._engine.run(name, {"id": entity_id, "limit": limit + 1})
+        if len(found) > limit:
+            found = self._engine.run(f"{name}_first", {"id": entity_id, "limit": limit})
+        return found
+
+    def _next(self, plan: WritePlan) -> tuple[StoreState, tuple[Record, ...]]:
+        """Give the state after a plan, and its records in their places."""
+        state = self._state
+        records = chain(plan.records, state.seq, state.head)
+        changes: dict[str, Any] = dict(plan.store)
+        if plan.revision is not None:
+            changes["revision"] = state.revision + 1
+        if records:
+            tail = "\n".join(map(to_line, records))
+            changes |= {"seq": records[-1].seq, "head": records[-1].hash, "tail": tail}
+        return StoreState.model_validate(state.model_dump() | changes), records
+
+    def _program(self, plan: WritePlan, state: StoreState, records: tuple[Record, ...]) -> list[Statement]:
+        if not plan.statements and not records and state == self._state:
+            return []
+        return [*plan.statements, Statement(name="graph/store_set", params=state.model_dump())]
+
+    def _commit(self, program: list[Statement], state: StoreState) -> None:
+        if not program:
+            return
+        try:
+            self._engine.transaction(program)
+        except BaseException as error:
+            if state == self._state or self._read_state() != state:
+                raise
+            self._state, self._journal_behind = state, True
+            if not isinstance(error, WriteFailed):
+                raise
+
+    def _append(self, records: tuple[Record, ...]) -> None:
+        try:
+            self._journal.append(records)
+        except OSError as error:
+            self._journal_behind = True
+            raise StoreDamaged(
+                f"The change is in the store, but its record could not be appended to {self._journal.path} ({error}).",
+                "Make room or set its permissions; the next command appends it.",
+            ) from error
+
+    def _heal(self) -> None:
+        self._journal.heal(self._state)
+        self._journal_behind = False
+
+    def _read_state(self) -> StoreState:
+        found = self._engine.run("graph/store", {})
+        if len(found) != 1:
+            raise StoreDamaged(
+                f"The database {self._engine.path} does not say which store it is.",
+                "Run `deeprefine-db doctor --rebuild`.",
+            )
+        return rows.state(found[0])

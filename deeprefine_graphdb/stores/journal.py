@@ -1,0 +1,214 @@
+"""The journal beside a store: one JSON line a record, hash-chained, appended and synced before a write is acknowledged.
+
+It can be read at any time without a lock and without an engine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from pydantic import ValidationError
+
+from deeprefine_graphdb.model.errors import StoreDamaged
+from deeprefine_graphdb.model.write import NewRecord, Record, StoreState
+from deeprefine_graphdb.stores.flock import try_lock
+from deeprefine_loaders.atomic import fsync_directory
+
+SUFFIX = ".jsonl"
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True)
+class BadLine:
+    """The first line of a journal that is not as it was written. ``line`` counts from 1."""
+
+    line: int
+    reason: str
+
+
+def canonical(value: Any) -> str:
+    """Give the JSON text that is hashed: keys sorted, no spaces, ASCII only. Raises ``ValueError`` for NaN."""
+    return json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def record_hash(seq: int, prev: str, record: NewRecord) -> str:
+    """Give the SHA-256 in hex of what a record says and where it stands; effects are not part of it."""
+    body = {"seq": seq, "prev": prev, "kind": record.kind, "ts": record.ts, "body": record.body}
+    return hashlib.sha256(canonical(body).encode("ascii")).hexdigest()
+
+
+def chain(records: Iterable[NewRecord], seq: int, head: str) -> tuple[Record, ...]:
+    """Give records their place behind the one with number ``seq`` and hash ``head``."""
+    chained = []
+    for record in records:
+        seq += 1
+        digest = record_hash(seq, head, record)
+        chained.append(Record(**dict(record), seq=seq, prev=head, hash=digest))
+        head = digest
+    return tuple(chained)
+
+
+def to_line(record: Record) -> str:
+    """Give the line of a record, without its line end."""
+    return canonical(record.model_dump())
+
+
+def from_line(line: str | bytes) -> Record:
+    """Read a line. Raises ``ValueError``."""
+    return Record.model_validate(json.loads(line))
+
+
+class Journal:
+    """The journal of one store. ``path`` need not exist yet."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def of(cls, log_dir: Path, store_id: str) -> Journal:
+        """Give the journal of a store in the folder of journals."""
+        return cls(log_dir / f"{store_id}{SUFFIX}")
+
+    def read(self) -> list[Record]:
+        """Give all records; a torn last line is left out. Raises :class:`StoreDamaged` at a line that is no record."""
+        records = []
+        for number, line in enumerate(self._lines(), 1):
+            try:
+                records.append(from_line(line))
+            except (ValueError, ValidationError) as error:
+                raise self._damaged(number, "is no record") from error
+        return records
+
+    def verify(self) -> BadLine | None:
+        """Find the first line that is not as it was written, or give ``None``."""
+        seq, head = 0, ""
+        for number, line in enumerate(self._lines(), 1):
+            try:
+                record = from_line(line)
+            except (ValueError, ValidationError):
+                return BadLine(number, "is no record")
+            if record.prev != head:
+                return BadLine(number, "does not follow the line before it")
+            if record.seq != seq + 1:
+                return BadLine(number, f"has the number {record.seq} instead of {seq + 1}")
+            if record_hash(record.seq, record.prev, record) != record.hash:
+                return BadLine(number, "was edited: its hash is not that of its content")
+            seq, head = record.seq, record.hash
+        return None
+
+    def last(self) -> Record | None:
+        """Give the last whole record without reading the lines before it."""
+        try:
+            with self.path.open("rb") as stream:
+                tail = _last_line(stream)
+        except FileNotFoundError:
+            return None
+        if tail is None:
+            return None
+        try:
+            return from_line(tail)
+        except (ValueError, ValidationError) as error:
+            raise StoreDamaged(
+                f"The last line of the journal {self.path} is no record.", "Run `deeprefine-db audit verify`."
+            ) from error
+
+    def append(self, records: Sequence[Record]) -> None:
+        """Write records behind the others and sync them; a torn last line is cut first. Does nothing for none."""
+        if not records:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        new = not self.path.exists()
+        with self.path.open("ab+") as stream:
+            self._hold(stream)
+            _cut_torn(stream)
+            stream.write("".join(to_line(record) + "\n" for record in records).encode("ascii"))
+            stream.flush()
+            os.fsync(stream.fileno())
+        if new:
+            fsync_directory(self.path.parent)
+
+    def heal(self, state: StoreState) -> int:
+        """Bring the journal to where the store stands, from the lines that the store kept; give how many were missing.
+
+        A torn last line is cut. Raises :class:`StoreDamaged` when the two cannot be brought together.
+        """
+        missing: list[Record] = []
+        try:
+            if self.path.exists():
+                with self.path.open("rb+") as stream:
+                    self._hold(stream)
+                    _cut_torn(stream)
+            last = self.last()
+            seq, head = (last.seq, last.hash) if last else (0, "")
+            if (seq, head) == (state.seq, state.head):
+                return 0
+            kept = [from_line(line) for line in state.tail.splitlines()]
+            missing = [record for record in kept if record.seq > seq]
+        except ValueError as error:
+            raise StoreDamaged(
+                f"The store's own copy of its last records is unreadable ({error}).", _REBUILD
+            ) from error
+        if seq >= state.seq or not missing or missing[0].prev != head or missing[-1].hash != state.head:
+            raise StoreDamaged(
+                f"The journal {self.path} ends at record {seq} and the store at record {state.seq}, "
+                "and neither continues the other.",
+                _REBUILD,
+            )
+        self.append(missing)
+        return len(missing)
+
+    def _hold(self, stream: IO[bytes]) -> None:
+        while not try_lock(stream, exclusive=True):
+            time.sleep(0.002)
+
+    def _lines(self) -> list[bytes]:
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return []
+        return data[: data.rfind(b"\n") + 1].splitlines()
+
+    def _damaged(self, number: int, reason: str) -> StoreDamaged:
+        return StoreDamaged(
+            f"Line {number} of the journal {self.path} {reason}.",
+            "Restore the file from version control or a backup.",
+        )
+
+
+_REBUILD = "Run `deeprefine-db doctor --rebuild`."
+
+
+def _last_line(stream: IO[bytes]) -> bytes | None:
+    """Give the last line that has its line end, or ``None``."""
+    end = stream.seek(0, os.SEEK_END)
+    data = b""
+    while end and data.count(b"\n") < 2:
+        start = max(0, end - _BLOCK)
+        stream.seek(start)
+        data = stream.read(end - start) + data
+        end = start
+    lines = data[: data.rfind(b"\n") + 1].splitlines()
+    return lines[-1] if lines else None
+
+
+def _cut_torn(stream: IO[bytes]) -> None:
+    size = stream.seek(0, os.SEEK_END)
+    end = size
+    while end:
+        start = max(0, end - _BLOCK)
+        stream.seek(start)
+        place = stream.read(end - start).rfind(b"\n")
+        if place >= 0:
+            end = start + place + 1
+            break
+        end = start
+    if end < size:
+        stream.truncate(end)
+        stream.seek(0, os.SEEK_END)

@@ -1,0 +1,143 @@
+"""Opening a store: lock, pointer, engine, base, and the comparison of its log with the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+from deeprefine_graphdb.model.errors import StoreDamaged, StoreMissing, StoreTooNew, UsageError
+from deeprefine_graphdb.model.write import FORMAT_VERSION
+from deeprefine_graphdb.stores import generations
+from deeprefine_graphdb.stores.embedded import EmbeddedStore
+from deeprefine_graphdb.stores.engine import Engine, wal_path
+from deeprefine_graphdb.stores.generations import Pointer
+from deeprefine_graphdb.stores.journal import Journal
+from deeprefine_graphdb.stores.locks import dead_writer, forget_dead, store_lock
+from deeprefine_graphdb.stores.urls import Place, parse_url
+from deeprefine_loaders.basefile import BaseFile
+from deeprefine_loaders.errors import FormatError
+
+Mode = Literal["read", "write"]
+_REBUILD = "Run `deeprefine-db doctor --rebuild`."
+
+
+@contextmanager
+def open_store(url: str, *, log_dir: Path, mode: Mode, wait: float = 5.0) -> Iterator[EmbeddedStore]:
+    """Open a store for one short piece of work; its lock is held until the block ends.
+
+    ``log_dir`` is the folder of journals, ``wait`` the seconds to wait for others. A journal that lacks what the store
+    has is completed. Raises :class:`StoreMissing`, :class:`StoreLocked`, :class:`StoreTooNew`, :class:`StoreDamaged`,
+    and :class:`UsageError` for an engine that is not the store's or not installed.
+    """
+    place = parse_url(url)
+    if generations.read_pointer(place.directory) is None:
+        raise StoreMissing(f"There is no store at {place.directory}.", "Run `deeprefine-db sync`.")
+    with store_lock(place.directory, mode, wait), opened(place, log_dir, mode) as (_, store):
+        yield store
+
+
+@contextmanager
+def opened(place: Place, log_dir: Path, mode: Mode) -> Iterator[tuple[Engine, EmbeddedStore]]:
+    """Open a store whose lock the caller holds; give the engine too."""
+    pointer, engine = _open_engine(place, mode)
+    try:
+        base = _open_base(place.directory / pointer.generation)
+    except BaseException:
+        engine.close()
+        raise
+    try:
+        store = EmbeddedStore(engine, base, Journal.of(log_dir, pointer.store_id))
+        _check_format(place, store.state().format)
+        generations.remove_superseded(place.directory, pointer.generation)
+        forget_dead(place.directory)
+        yield engine, store
+    finally:
+        engine.close()
+        base.close()
+
+
+def store_exists(url: str) -> bool:
+    """Tell whether there is a store at a URL. Raises what :func:`read_pointer` raises."""
+    return generations.read_pointer(parse_url(url).directory) is not None
+
+
+def store_id(url: str) -> str | None:
+    """Give the id of the store, by which its journal is found, or ``None``; opens no engine and takes no lock."""
+    pointer = generations.read_pointer(parse_url(url).directory)
+    return pointer.store_id if pointer else None
+
+
+def needs_healing(url: str) -> bool:
+    """Tell whether a writer died, so that the next command should open the store."""
+    return dead_writer(parse_url(url).directory)
+
+
+def wal_bytes(url: str) -> int:
+    """Give the size of the store's write-ahead log, 0 when there is none. Does not open any file."""
+    place = parse_url(url)
+    pointer = generations.read_pointer(place.directory)
+    if pointer is None:
+        return 0
+    try:
+        return wal_path(pointer.database(place.directory)).stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def set_aside(url: str, *, wait: float = 5.0) -> Path | None:
+    """Take the generation in use out of the way, without deleting it; give where it and its base are now."""
+    directory = parse_url(url).directory
+    with store_lock(directory, "write", wait):
+        return generations.set_aside(directory)
+
+
+def base_of(url: str) -> BaseFile:
+    """Open the base of the generation in use, without the engine.
+
+    Raises :class:`StoreMissing` and :class:`StoreDamaged`.
+    """
+    place = parse_url(url)
+    pointer = generations.read_pointer(place.directory)
+    if pointer is None:
+        raise StoreMissing(f"There is no store at {place.directory}.", "Run `deeprefine-db sync`.")
+    return _open_base(place.directory / pointer.generation)
+
+
+def _open_engine(place: Place, mode: Mode) -> tuple[Pointer, Engine]:
+    """Open the database that ``CURRENT`` names, and look there once more if that fails and it names another one now."""
+    before: Pointer | None = None
+    while True:
+        pointer = generations.read_pointer(place.directory)
+        if pointer is None:
+            raise StoreMissing(f"There is no store at {place.directory}.", "Run `deeprefine-db sync`.")
+        if pointer.engine != place.engine:
+            raise UsageError(
+                f"The store {place.directory} was made by {pointer.engine}, not by {place.engine}.",
+                f"Name it {pointer.engine}:{place.directory}.",
+            )
+        path = pointer.database(place.directory)
+        try:
+            if not path.is_file():
+                raise StoreDamaged(f"The database {path} is not there.", _REBUILD)
+            return pointer, Engine(pointer.engine, path, read_only=mode == "read")
+        except StoreDamaged:
+            if pointer == before:
+                raise
+            before = pointer
+
+
+def _open_base(directory: Path) -> BaseFile:
+    try:
+        return BaseFile.open(directory)
+    except (OSError, FormatError) as error:
+        raise StoreDamaged(f"The base in {directory} cannot be opened: {error}", _REBUILD) from error
+
+
+def _check_format(place: Place, found: int) -> None:
+    if found > FORMAT_VERSION:
+        raise StoreTooNew(
+            f"The store {place.directory} has format {found}; this program reads formats up to {FORMAT_VERSION}.",
+            "Upgrade deeprefine-graphdb.",
+        )

@@ -1,0 +1,68 @@
+"""Rows of the graph as an engine gives them, as the models that everyone else sees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from deeprefine_graphdb.model.graph import Alias, Edge, Entity, Loose, Names
+from deeprefine_graphdb.model.write import StoreState
+
+_PROVENANCE = ("raw", "added_by", "changed_by", "retired_by", "retired_as", "successor", "seq")
+ENTITY_COLUMNS = (
+    "id",
+    "label",
+    "norm_label",
+    "file_type",
+    "source_file",
+    "source_location",
+    "community",
+    "origin",
+    *_PROVENANCE,
+)
+EDGE_COLUMNS = ("key", "origin_key", "src", "tgt", "relation", "confidence", *_PROVENANCE)
+LOOSE_COLUMNS = ("key", "kind", "members", *_PROVENANCE)
+STATE_COLUMNS = (
+    "store_id",
+    "format",
+    "knowledge_base",
+    "base_digest",
+    "file_digest",
+    "revision",
+    "seq",
+    "head",
+    "state",
+    "tail",
+)
+
+
+def entity(row: tuple[Any, ...]) -> Entity:
+    """Make an entity of its columns."""
+    return Entity(**dict(zip(ENTITY_COLUMNS, row, strict=True)))
+
+
+def edge(row: tuple[Any, ...]) -> Edge:
+    """Make an edge of its columns."""
+    return Edge(**dict(zip(EDGE_COLUMNS, row, strict=True)))
+
+
+def loose(row: tuple[Any, ...]) -> Loose:
+    """Make a loose part of its columns."""
+    columns = dict(zip(LOOSE_COLUMNS, row, strict=True))
+    return Loose(**columns | {"members": tuple(columns["members"] or ())})
+
+
+def names(row: tuple[Any, ...]) -> Names:
+    """Make the entry of a name of its columns."""
+    norm, ids, labels, files = row
+    return Names(norm=norm, ids=tuple(ids), labels=tuple(labels), files=tuple(files))
+
+
+def alias(row: tuple[Any, ...]) -> Alias:
+    """Make the entry of a former name of its columns."""
+    norm, ids = row
+    return Alias(norm=norm, ids=tuple(ids))
+
+
+def state(row: tuple[Any, ...]) -> StoreState:
+    """Make the state of a store of its columns."""
+    return StoreState(**dict(zip(STATE_COLUMNS, row, strict=True)))
