@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from .columns import HyperedgeColumns, LinkColumns, NodeColumns
+from .columns import HyperedgeColumns, LinkColumns, NodeColumns, Spans
 from .errors import FormatError
 from .header import Header
 from .index import Index, build_index
-from .parse import Spans, parse_text
+from .parse import parse_text
 from .scan import utf8
 
 

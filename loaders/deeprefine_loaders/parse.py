@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import codecs
 import json
-from array import array
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from .columns import HyperedgeColumns, HyperedgeReader, LinkColumns, LinkReader, NodeColumns, NodeReader
+from .columns import (
+    HyperedgeColumns,
+    HyperedgeReader,
+    LinkColumns,
+    LinkReader,
+    NodeColumns,
+    NodeReader,
+    Spans,
+)
 from .errors import FormatError
 from .header import KIND_OF_SECTION, Header, Layout, Section, Style, TopMember
 from .scan import Member, ScanError, members_of, scan_array, scan_object, scan_value, skip_space, utf8
@@ -20,20 +25,6 @@ BOM = "\u00ef\u00bb\u00bf"
 _CHUNK = 1 << 22
 _SORT_SAMPLE = 4000
 _AGAIN = "Run graphify again, or put a backup in its place."
-
-
-@dataclass
-class Spans:
-    """Start and end of every element of a section, in file order."""
-
-    starts: array[int] = field(default_factory=lambda: array("Q"))
-    ends: array[int] = field(default_factory=lambda: array("Q"))
-
-    def flat(self) -> array[int]:
-        """Give start, end, start, end and so on."""
-        both = array("Q", bytes(16 * len(self.starts)))
-        both[::2], both[1::2] = self.starts, self.ends
-        return both
 
 
 class Parsed(NamedTuple):
@@ -123,17 +114,8 @@ class _Parser:
 
     def _array(self, name: str, start: int) -> int:
         spans = self.spans[name] = Spans()
-        add_start, add_end = spans.starts.append, spans.ends.append
-        self.hyperedges.slot = self.links.section = name
-        readers = {"node": self.nodes.take, "link": self.links.take, "hyperedge": self.hyperedges.take}
-        keep: Callable[[Any, int, int], None] = readers[KIND_OF_SECTION[name]]
-
-        def take(value: Any, position: int, end: int) -> None:
-            keep(value, position, end)
-            add_start(position)
-            add_end(end)
-
-        end = scan_array(self.text, start, take)
+        readers = {"node": self.nodes.taker, "link": self.links.taker, "hyperedge": self.hyperedges.taker}
+        end = scan_array(self.text, start, readers[KIND_OF_SECTION[name]](name, spans))
         self.arrays[name] = (start, end)
         return end
 
