@@ -107,6 +107,10 @@ class ModelError(DeepRefineError):
     exit_code = 6
 
 
+class LimitReached(ModelError):
+    """``--max-calls`` or ``--max-tokens`` was reached, or the run was stopped, before a request was made."""
+
+
 class GraphFormatError(DeepRefineError):
     """graph.json cannot be read as a graph."""
 
