@@ -72,5 +72,5 @@ def _take_over(options: Options) -> tuple[dict[str, int], str]:
 
     project = options.project()
     project.prepare()
-    counts = sync_memory(project)
+    counts = sync_memory(project, warn)
     return counts, f"{counts['added']} added from graphify's notes, {counts['known']} known."

@@ -20,7 +20,13 @@ INTERRUPTED = 130
 PIPE_CLOSED = 141
 
 COMMANDS = {
+    "sync": (f"{HERE}.sync", "Read graph.json into the store."),
+    "index": (f"{HERE}.index", "Bring the retrieval index to the state of the store."),
     "history": (f"{HERE}.history", "The queue of questions: add, list, take over from graphify's notes."),
+    "export": (f"{HERE}.export", "Write graph.json from the store."),
+    "log": (f"{HERE}.log", "List the refinements."),
+    "search": (f"{HERE}.search", "Find the edges that a text is about."),
+    "expand": (f"{HERE}.expand", "Give the edges around entities."),
 }
 
 

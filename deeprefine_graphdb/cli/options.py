@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
     from deeprefine_graphdb.project.paths import ProjectPaths
     from deeprefine_graphdb.project.settings import Settings, Value
 
@@ -27,6 +28,7 @@ class Options:
     quiet: bool = False
     flags: dict[str, Value] = field(default_factory=dict)
     _project: ProjectPaths | None = None
+    _settings: Settings | None = None
 
     def project(self) -> ProjectPaths:
         """Find the knowledge base that the command is about."""
@@ -40,7 +42,15 @@ class Options:
         """Gather the settings of the knowledge base, the command's flags first."""
         from deeprefine_graphdb.project.settings import load_settings
 
-        return load_settings(self.project(), {"store": self.store, **self.flags})
+        if self._settings is None:
+            self._settings = load_settings(self.project(), {"store": self.store, **self.flags})
+        return self._settings
+
+    def base(self) -> KnowledgeBase:
+        """Give the knowledge base with its store."""
+        from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
+
+        return KnowledgeBase.of(self.project(), self.settings())
 
 
 def _keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 from deeprefine_graphdb.model.errors import UsageError
 from deeprefine_graphdb.project.paths import ProjectPaths, write_whole
 from deeprefine_loaders.identity import has_surrogate
+from deeprefine_loaders.notes import read_notes
 
 if sys.platform == "win32":
     import msvcrt
@@ -91,11 +92,12 @@ def ensure(path: Path, question: str, *, source: str = "user", refined: bool = F
     return row
 
 
-def sync_memory(project: ProjectPaths) -> dict[str, int]:
-    """Queue the questions of graphify's notes that are not known yet; give ``added`` and ``known``."""
-    from deeprefine_loaders.notes import read_notes
+def sync_memory(project: ProjectPaths, warn: Callable[[str], None]) -> dict[str, int]:
+    """Queue the questions of graphify's notes that are not known yet; give how many: ``added`` and ``known``.
 
-    notes = list(read_notes(project.memory)) if project.memory.is_dir() else []
+    ``warn`` is told of each note that cannot be read.
+    """
+    notes = read_notes(project.memory, warn)
     with _exclusive(project.history):
         known = {row_id(row) for row in read_history(project.history).rows}
         rows = []

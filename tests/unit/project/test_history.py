@@ -132,12 +132,14 @@ def test_notes_of_graphify_are_queued_once(tmp_path: Path) -> None:
     note = '---\ntype: "query"\nquestion: "what is \\"dulce\\"?"\n---\n\n# Q: what is "dulce"?\n'
     (project.memory / "query_1.md").write_text(note, encoding="utf-8")
     (project.memory / "query_2.md").write_text(note, encoding="utf-8")
-    (project.memory / "query_3.md").write_text("# Q: from the heading\n", encoding="utf-8")
+    (project.memory / "query_3.md").write_text("no front matter\n", encoding="utf-8")
     history.add(project.history, "known already")
-    assert history.sync_memory(project) == {"added": 2, "known": 3}
-    assert history.sync_memory(project) == {"added": 0, "known": 3}
+    said: list[str] = []
+    assert history.sync_memory(project, said.append) == {"added": 1, "known": 2}
+    assert history.sync_memory(project, said.append) == {"added": 0, "known": 2}
+    assert "query_3.md" in said[0]
     rows = history.read_history(project.history).rows
-    assert [row["query"] for row in rows] == ["known already", 'what is "dulce"?', "from the heading"]
+    assert [row["query"] for row in rows] == ["known already", 'what is "dulce"?']
     assert rows[1]["source"] == "graphify_memory"
     assert rows[1]["memory_file"] == "graphify-out/memory/query_1.md"
 
