@@ -10,10 +10,12 @@ from typing import Literal
 
 from deeprefine_graphdb import stores
 from deeprefine_graphdb.model.errors import GraphFormatError, StoreMissing
+from deeprefine_graphdb.model.write import Record
 from deeprefine_graphdb.project.paths import ProjectPaths
 from deeprefine_graphdb.project.settings import Settings
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import ExportBody, SyncBody
+from deeprefine_graphdb.stores.journal import Journal
 from deeprefine_graphdb.stores.protocol import GraphStore
 
 CHUNK = 1 << 20
@@ -44,7 +46,17 @@ class KnowledgeBase:
 
     def log(self) -> Log:
         """Read the log from the journal, without opening the engine. Empty where nothing was synced yet."""
-        return Log(stores.read_records(self.url, log_dir=self.project.log) if self.has_store() else ())
+        return Log(self.records())
+
+    def records(self) -> list[Record]:
+        """Read the journal's records; where a writer died, the store is opened first so that they are complete."""
+        store_id = stores.store_id(self.url)
+        if store_id is None:
+            return []
+        if stores.needs_healing(self.url):
+            with self.open("read"):
+                pass
+        return Journal.of(self.project.log, store_id).read()
 
     def graph_digest(self) -> str | None:
         """Give the SHA-256 of graph.json as it is on disk, or ``None`` when there is none."""

@@ -78,9 +78,12 @@ def read_source(path: Path) -> GraphFile:
 
 
 def _load(base: KnowledgeBase, graph: GraphFile, log: Log) -> SyncReport:
-    first = not log.records
-    state = stores.read_state(base.url) if base.has_store() else None
-    state = state or StoreState(store_id=new_id("s"), knowledge_base=base.project.root.name)
+    first = not base.has_store()
+    if first:
+        state = StoreState(store_id=new_id("s"), knowledge_base=base.project.root.name)
+    else:
+        with base.open("read") as store:
+            state = store.state()
     revision = state.revision if first else state.revision + 1
     body = SyncBody(
         id=new_id("y"),
