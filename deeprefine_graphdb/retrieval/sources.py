@@ -62,8 +62,8 @@ class SourceReader:
         self._root = root.resolve()
         self._files: dict[Path, tuple[str, ...] | None] = {}
 
-    def excerpt(self, entity: Entity) -> Excerpt | None:
-        """Give at most 40 lines around an entity's source location (the file's head when it has none)."""
+    def excerpt(self, entity: Entity, limit: int = MAX_LINES) -> Excerpt | None:
+        """Give at most ``limit`` lines around an entity's source location (the file's head when it has none)."""
         path = self._inside(entity.source_file)
         lines = self._lines(path) if path is not None else None
         if path is None or not lines:
@@ -71,7 +71,7 @@ class SourceReader:
         at = min(_line_number(entity.source_location), len(lines))
         first = max(1, at - LINES_BEFORE)
         shown = path.relative_to(self._root).as_posix()
-        return Excerpt(shown, first, at, lines[first - 1 : first - 1 + MAX_LINES])
+        return Excerpt(shown, first, at, lines[first - 1 : first - 1 + limit])
 
     def text(self, entities: Iterable[Entity]) -> str:
         """Give the excerpts of entities in their order as one text of at most 12,000 characters.

@@ -1,0 +1,71 @@
+"""What a review says: a label for each action, what speaks for it and what against it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from deeprefine_graphdb.model.actions import Action, Frozen
+
+Label = Literal["HIGH", "MEDIUM", "LOW"]
+LABELS: tuple[Label, ...] = ("HIGH", "MEDIUM", "LOW")
+
+
+class Evidence(Frozen):
+    """Something that speaks for an action.
+
+    ``weak`` evidence speaks for the action without bearing it out. ``where`` is ``file:line`` for source
+    text, and for an edge when the file says where it comes from; ``edges`` holds the keys of the edges
+    meant. The kind ``nearby`` means the same community.
+    """
+
+    kind: Literal["source", "edge", "path", "context", "alias", "nearby"]
+    text: str
+    where: str = ""
+    edges: tuple[str, ...] = ()
+    weak: bool = False
+
+
+class Finding(Frozen):
+    """Something that speaks against an action. ``guard`` names the rule; one that ``lowers`` makes the label LOW."""
+
+    guard: str
+    text: str
+    lowers: bool = True
+
+
+class ActionReview(Frozen):
+    """The review of one action, numbered from 1.
+
+    ``executable`` is false when no flag can make the action apply; ``no_op`` when it would change nothing.
+    ``bound`` maps the names of the action (``subject``, ``object``, or ``old``, ``new``) to the entity ids
+    that they stand for. ``suggestion`` is the action as it could be written instead, with names that
+    resolve; ``candidates`` holds all names that an ambiguous one could mean.
+    """
+
+    number: int = Field(ge=1)
+    action: Action
+    label: Label
+    executable: bool = True
+    no_op: bool = False
+    bound: dict[str, str] = Field(default_factory=dict)
+    evidence: tuple[Evidence, ...] = ()
+    warnings: tuple[Finding, ...] = ()
+    suggestion: Action | None = None
+    candidates: tuple[str, ...] = ()
+
+
+class Review(Frozen):
+    """The review of a proposal's actions, in their order."""
+
+    actions: tuple[ActionReview, ...] = ()
+
+    def numbers(self, label: Label) -> tuple[int, ...]:
+        """Give the numbers of the actions that have a label."""
+        return tuple(each.number for each in self.actions if each.label == label)
+
+    @property
+    def blocked(self) -> tuple[int, ...]:
+        """The numbers of the actions that cannot be executed, whatever is allowed."""
+        return tuple(each.number for each in self.actions if not each.executable)
