@@ -9,4 +9,4 @@ WHERE l.ts = last
 OPTIONAL MATCH (q)-[:HAS_TRACE]->(:Trace)-[:PROPOSED]->(p:Proposal)
 RETURN
   q.id AS id, q.question AS question, runs, last, l.abduction AS diagnosis, count(p.id) AS proposals
-ORDER BY last, id
+ORDER BY runs DESC, id
