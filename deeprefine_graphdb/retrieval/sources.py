@@ -79,16 +79,17 @@ class SourceReader:
         Lines that several entities share are given once. ``""`` when there is nothing.
         """
         parts: list[str] = []
-        left = MAX_CHARACTERS
+        length = 0
         seen: set[tuple[str, int]] = set()
         for entity in entities:
             excerpt = self.excerpt(entity)
             for block in _unseen(excerpt, seen) if excerpt is not None else ():
-                part = _shown(block)[: left - (1 if parts else 0)]
+                length += 1 if parts else 0
+                part = _shown(block)[: max(0, MAX_CHARACTERS - length)]
                 if "\n" not in part.strip():
                     return "\n".join(parts)
                 parts.append(part)
-                left -= len(part) + (1 if len(parts) > 1 else 0)
+                length += len(part)
         return "\n".join(parts)
 
     def _inside(self, source_file: str | None) -> Path | None:

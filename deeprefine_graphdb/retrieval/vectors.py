@@ -173,6 +173,8 @@ class VectorIndex:
         if not self._missing(distinct):
             return
         with self._writing():
+            # Another process may have made the file, or added to it, while this one waited.
+            self._open_file(rebuild)
             if self._file is not None:
                 self._rows = self._file.rows()
             missing = self._missing(distinct)
