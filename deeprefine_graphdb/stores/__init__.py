@@ -5,6 +5,7 @@ from __future__ import annotations
 from deeprefine_graphdb.stores.loading import fold, load_generation
 from deeprefine_graphdb.stores.opening import (
     base_of,
+    base_path,
     needs_healing,
     open_store,
     set_aside,
@@ -16,6 +17,7 @@ from deeprefine_graphdb.stores.urls import parse_url
 
 __all__ = [
     "base_of",
+    "base_path",
     "fold",
     "load_generation",
     "needs_healing",

@@ -28,6 +28,16 @@ _TYPES: Mapping[str, Any] = {
     "BOOL": pa.bool_(),
     "STRING[]": pa.list_(pa.string()),
 }
+_REPETITIVE = frozenset({
+    "file_type",
+    "source_file",
+    "community",
+    "origin",
+    "src",
+    "tgt",
+    "relation",
+    "confidence",
+})
 Columns = dict[str, Any]
 
 
@@ -51,6 +61,11 @@ def fill(engine: Engine, generation: Generation, state: StoreState) -> None:
     """
     nodes = schema.node_tables()
     _copy_node(engine, nodes["Entity"], _entities(generation))
+    engine.run("schema/checkpoint", {})
+    engine.reopen()
+    _copy_edges(engine, generation)
+    engine.run("schema/checkpoint", {})
+    engine.reopen()
     _copy_node(engine, nodes["Label"], _labels(generation))
     _copy_node(engine, nodes["Alias"], _of_rows(generation.aliases, nodes["Alias"].columns))
     _copy_node(engine, nodes["Loose"], _loose(generation))
@@ -59,7 +74,6 @@ def fill(engine: Engine, generation: Generation, state: StoreState) -> None:
         nodes["Store"],
         {"key": ["store"], **{name: [value] for name, value in state.model_dump().items()}},
     )
-    _copy_edges(engine, generation)
     _provenance(engine, generation.nodes, generation.relations)
 
 
@@ -105,7 +119,6 @@ def _copy_edges(engine: Engine, generation: Generation) -> None:
         "relation": _part(base.relation, keep),
         "confidence": _part(base.confidence, keep),
     }
-    columns["origin_key"] = columns["key"]
     joined = _joined(columns, list(own.values()), table.columns)
     _copy_rel(engine, table, {"from_key": joined["src"], "to_key": joined["tgt"], **joined})
 
@@ -175,9 +188,9 @@ def _provenance(engine: Engine, nodes: Iterable[NodeRow], relations: Iterable[Re
     for table, rows in by_table.items():
         _copy_node(engine, tables[table], _of_mappings(rows, tables[table].columns, table))
     for pair, rows in by_pair.items():
-        rel = pairs[pair]
-        ends_too = {"from_key": "STRING", "to_key": "STRING", **rel.columns}
-        _copy_rel(engine, rel, _of_mappings(rows, ends_too, rel.name))
+        joined = pairs[pair]
+        ends_too = {"from_key": "STRING", "to_key": "STRING", **joined.columns}
+        _copy_rel(engine, joined, _of_mappings(rows, ends_too, joined.name))
 
 
 def _of_mappings(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], table: str) -> Columns:
@@ -209,10 +222,24 @@ def _joined(columns: Columns, own: Sequence[Any], types: Mapping[str, str]) -> C
     count = len(next(iter(columns.values())))
     joined: Columns = {}
     for name, kind in types.items():
+        rest = [_value(row, name) for row in own]
+        if name in _REPETITIVE:
+            joined[name] = _encoded([*columns[name], *rest])
+            continue
         first = pa.array(columns[name], _TYPES[kind]) if name in columns else pa.nulls(count, _TYPES[kind])
-        rest = pa.array([_value(row, name) for row in own], _TYPES[kind])
-        joined[name] = pa.chunked_array([first, rest]) if own else first
+        joined[name] = pa.chunked_array([first, pa.array(rest, _TYPES[kind])]) if own else first
     return joined
+
+
+def _encoded(values: list[str | None]) -> Any:
+    """Make a column that holds each distinct text once."""
+    places: dict[str | None, int | None] = {value: None for value in values}
+    places.pop(None, None)
+    for place, value in enumerate(places):
+        places[value] = place
+    distinct = pa.array(list(places), pa.string())
+    places[None] = None
+    return pa.DictionaryArray.from_arrays(pa.array([places[value] for value in values], pa.int32()), distinct)
 
 
 def _copy_node(engine: Engine, table: schema.NodeTable, columns: Columns) -> None:

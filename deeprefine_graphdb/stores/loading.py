@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
-from deeprefine_graphdb.model.errors import RevisionMoved, StoreMissing, UsageError, WriteFailed
+from deeprefine_graphdb.model.errors import RevisionMoved, UsageError, WriteFailed
 from deeprefine_graphdb.model.write import FORMAT_VERSION, NewRecord, Record, StoreState
 from deeprefine_graphdb.stores import generations
 from deeprefine_graphdb.stores.engine import Engine
 from deeprefine_graphdb.stores.journal import Journal, chain, to_line
 from deeprefine_graphdb.stores.locks import store_lock
-from deeprefine_graphdb.stores.opening import opened
+from deeprefine_graphdb.stores.opening import base_of, opened
 from deeprefine_graphdb.stores.protocol import Generation
 from deeprefine_graphdb.stores.urls import parse_url
 from deeprefine_loaders.atomic import fsync_directory
@@ -25,7 +26,8 @@ def load_generation(
 ) -> StoreState:
     """Make a generation the store's content, and append records to its log; a store that is missing is made.
 
-    ``generation.state`` says where the log stands before the records and which revision the graph has after. Raises
+    ``generation.state`` says where the log stands before the records and which revision the graph has after. The text
+    of ``generation.base`` is let go of on the way, since the store has it then. Raises
     :class:`RevisionMoved` when the log went on meanwhile, :class:`WriteFailed` when the engine refuses a row;
     the store is then as before.
     """
@@ -47,6 +49,7 @@ def load_generation(
             from deeprefine_graphdb.stores import bulk
 
             write_base(generation.base, directory)
+            generation.base.text = ""
             engine = _fresh(place.engine, directory, bulk.pool_bytes(len(generation.base.links.key)))
             try:
                 bulk.create_tables(engine)
@@ -66,25 +69,25 @@ def fold(url: str, *, log_dir: Path, wait: float = 5.0) -> StoreState:
     Raises :class:`StoreMissing`, and whatever opening the store raises.
     """
     place = parse_url(url)
-    if not place.directory.is_dir():
-        raise StoreMissing(f"There is no store at {place.directory}.", "Run `deeprefine-db sync`.")
-    with store_lock(place.directory, "write", wait), opened(place, log_dir, "read") as (source, store):
-        state = store.state()
+    with closing(base_of(url)) as base, store_lock(place.directory, "write", wait):
+        from deeprefine_graphdb.stores import bulk
 
-        def build(directory: Path) -> None:
-            from deeprefine_graphdb.stores import bulk
+        pool = bulk.pool_bytes(base.count("links") + base.count("edges"))
+        with opened(place, log_dir, "read", pool) as (source, store):
+            state = store.state()
 
-            for name in (BASE_NAME, INDEX_NAME):
-                _same_file(source.path.parent / name, directory / name)
-            engine = _fresh(place.engine, directory, bulk.pool_bytes(store.base.count("links")))
-            try:
-                bulk.create_tables(engine)
-                bulk.copy_all(source, engine)
-                engine.run("schema/checkpoint", {})
-            finally:
-                engine.close()
+            def build(directory: Path) -> None:
+                for name in (BASE_NAME, INDEX_NAME):
+                    _same_file(source.path.parent / name, directory / name)
+                engine = _fresh(place.engine, directory, pool)
+                try:
+                    bulk.create_tables(engine)
+                    bulk.copy_all(source, engine)
+                    engine.run("schema/checkpoint", {})
+                finally:
+                    engine.close()
 
-        _put_in_place(place.directory, place.engine, state.store_id, build)
+            _put_in_place(place.directory, place.engine, state.store_id, build)
     return state
 
 

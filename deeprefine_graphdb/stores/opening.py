@@ -39,9 +39,11 @@ def open_store(url: str, *, log_dir: Path, mode: Mode, wait: float = 5.0) -> Ite
 
 
 @contextmanager
-def opened(place: Place, log_dir: Path, mode: Mode) -> Iterator[tuple[Engine, EmbeddedStore]]:
-    """Open a store whose lock the caller holds; give the engine too."""
-    pointer, engine = _open_engine(place, mode)
+def opened(
+    place: Place, log_dir: Path, mode: Mode, pool_bytes: int | None = None
+) -> Iterator[tuple[Engine, EmbeddedStore]]:
+    """Open a store whose lock the caller holds; give the engine too, with a buffer pool of the given size."""
+    pointer, engine = _open_engine(place, mode, pool_bytes)
     try:
         base = _open_base(place.directory / pointer.generation)
     except BaseException:
@@ -105,7 +107,14 @@ def base_of(url: str) -> BaseFile:
     return _open_base(place.directory / pointer.generation)
 
 
-def _open_engine(place: Place, mode: Mode) -> tuple[Pointer, Engine]:
+def base_path(url: str) -> Path | None:
+    """Give the directory that holds the base of the generation in use, or ``None`` when there is no store."""
+    place = parse_url(url)
+    pointer = generations.read_pointer(place.directory)
+    return None if pointer is None else place.directory / pointer.generation
+
+
+def _open_engine(place: Place, mode: Mode, pool_bytes: int | None) -> tuple[Pointer, Engine]:
     """Open the database that ``CURRENT`` names, and look there once more if that fails and it names another one now."""
     before: Pointer | None = None
     while True:
@@ -121,7 +130,7 @@ def _open_engine(place: Place, mode: Mode) -> tuple[Pointer, Engine]:
         try:
             if not path.is_file():
                 raise StoreDamaged(f"The database {path} is not there.", _REBUILD)
-            return pointer, Engine(pointer.engine, path, read_only=mode == "read")
+            return pointer, Engine(pointer.engine, path, read_only=mode == "read", pool_bytes=pool_bytes)
         except StoreDamaged:
             if pointer == before:
                 raise
