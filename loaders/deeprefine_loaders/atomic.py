@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import os
 import secrets
@@ -48,6 +49,7 @@ def _replace(
     path: Path, chunks: Iterable[bytes], backup: Path | None, ready: Callable[[str], None] | None
 ) -> str:
     digest = hashlib.sha256()
+    _remove_left_over(path)
     temporary = _temporary(path)
     try:
         with temporary.open("xb") as stream:
@@ -72,6 +74,7 @@ def _replace(
 
 def _keep(path: Path, backup: Path) -> None:
     """Put a copy of a file at ``backup``: a second name for it where that is possible."""
+    _remove_left_over(backup)
     temporary = _temporary(backup)
     try:
         try:
@@ -85,6 +88,26 @@ def _keep(path: Path, backup: Path) -> None:
         temporary.unlink(missing_ok=True)
         raise
     fsync_directory(backup.parent)
+
+
+def _remove_left_over(path: Path) -> None:
+    """Remove temporary files that writers of this file left behind when they were killed."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*-*.tmp"):
+        owner = left.name.removeprefix(f".{path.name}.").partition("-")[0]
+        if owner.isdigit() and not _is_running(int(owner)):
+            left.unlink(missing_ok=True)
+
+
+def _is_running(pid: int) -> bool:
+    if os.name == "nt":
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
 
 
 def _temporary(path: Path) -> Path:

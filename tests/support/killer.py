@@ -1,0 +1,66 @@
+"""Run one job of the product in this process and die by SIGKILL before its n-th durable step.
+
+A step is a statement that an engine runs, an engine's closing, or a call that makes something durable or visible.
+Usage: ``python -m tests.support.killer STEP STEPS_FILE JOB ROOT``; a step of 0 kills nothing. The names of the steps
+that were reached are appended to the file as they come.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.support.jobs import JOBS
+
+STEPS = ("fsync", "replace", "rename", "link", "unlink", "rmdir", "mkdir")
+
+
+class Killer:
+    """Counts steps and ends the process before the chosen one."""
+
+    def __init__(self, at: int, log: Path) -> None:
+        self.at, self.count = at, 0
+        self._log = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self._write = os.write
+
+    def step(self, name: str) -> None:
+        """Note a step, or die before it."""
+        self.count += 1
+        if self.count == self.at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self._write(self._log, f"{name}\n".encode())
+
+    def watch(self, owner: Any, name: str, label: Callable[..., str]) -> None:
+        """Let every call of a function count as a step."""
+        original = getattr(owner, name)
+
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            self.step(label(*args))
+            return original(*args, **kwargs)
+
+        setattr(owner, name, counted)
+
+
+def _statement(_connection: object, query: object, *_: object) -> str:
+    text = query if isinstance(query, str) else str(getattr(query, "_query", "prepared"))
+    return "execute " + " ".join(text.split())[:60]
+
+
+def main() -> None:
+    """Watch the steps and run the job."""
+    at, log, job, root = int(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], Path(sys.argv[4])
+    killer = Killer(at, log)
+    for name in STEPS:
+        killer.watch(os, name, lambda *args, name=name: f"os.{name}")
+    module = __import__(os.environ.get("DEEPREFINE_TEST_ENGINE", "kuzu"))
+    killer.watch(module.Connection, "execute", _statement)
+    killer.watch(module.Database, "close", lambda *_: "close database")
+    JOBS[job](root)
+
+
+if __name__ == "__main__":
+    main()
