@@ -14,7 +14,7 @@ from pathlib import Path
 
 _log = logging.getLogger(__name__)
 _quoted = re.compile(r'"((?:[^"\\]|\\.)*)"')
-_scalar = re.compile(r'([A-Za-z_][\w-]*):[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^"\[].*)?)[ \t]*')
+_scalar = re.compile(r'([A-Za-z_][\w-]*):[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^"\[\s].*)?)[ \t]*')
 _list = re.compile(r'([A-Za-z_][\w-]*):[ \t]*\[((?:[^"\]]|"(?:[^"\\]|\\.)*")*)\][ \t]*')
 _escape = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
 _SIMPLE = {

@@ -137,7 +137,10 @@ class _Parser:
         sections = tuple(
             self._section(name, style) for name in sorted(self.arrays, key=lambda name: self.arrays[name][0])
         )
-        top = {member.name: TopMember(member.name, member.start, member.end) for member in self.members}
+        top: dict[str, TopMember] = {}
+        for member in self.members:
+            name = scan_value(utf8(self.text[member.key_start : member.key_end]), 0)[0]
+            top[name] = TopMember(name, member.start, member.end)
         relations = self.links.relation_members
         links = [name for name in ("links", "edges") if name in self.arrays]
         header = Header(

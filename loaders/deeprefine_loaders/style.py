@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,8 @@ from .header import Layout, Style
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 _MOST_ESCAPES = 4000
 """Escapes that are looked at to learn a file's habits; a habit shows long before."""
-_escape = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
+_FAR_ENOUGH = 1 << 23
+"""Characters that are searched for a habit that costs a search of its own."""
 
 
 def measure(text: str, start: int, end: int, items: Sequence[tuple[int, int]], fallback: Layout) -> Layout:
@@ -79,7 +79,7 @@ def escapes_in(text: str) -> tuple[tuple[tuple[str, str], ...], bool]:
             if 0x20 <= code < 0x7F:
                 found.setdefault(chr(code), f"\\u{digits}")
         position = text.find("\\u", position + 2)
-    if (slash := text.find("\\/")) > 0 and text[slash - 1] != "\\":
+    if (slash := text.find("\\/", 0, _FAR_ENOUGH)) > 0 and text[slash - 1] != "\\":
         found.setdefault("/", "\\/")
     return tuple(sorted(found.items())), upper
 
@@ -106,7 +106,7 @@ def write_string(text: str, style: Style) -> str:
             parts.append(own[char])
         elif char in _SHORT:
             parts.append(_SHORT[char])
-        elif code < 0x20 or 0xD800 <= code < 0xE000 or (style.ascii and 0x7F < code < 0x10000):
+        elif code < 0x20 or 0xD800 <= code < 0xE000 or (style.ascii and 0x7F <= code < 0x10000):
             parts.append(f"\\u{code:{hex_digits}}")
         elif code >= 0x10000 and style.ascii:
             code -= 0x10000

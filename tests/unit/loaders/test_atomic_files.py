@@ -1,0 +1,143 @@
+"""A file that is written is the old one or the new one, whole; what it was to the system stays."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from deeprefine_loaders.atomic import replace_file, write_durable
+
+
+def failing() -> Iterator[bytes]:
+    """Give some bytes, then fail."""
+    yield b"half"
+    raise RuntimeError("no more")
+
+
+def names(directory: Path) -> set[str]:
+    """Give what lies in a directory."""
+    return {path.name for path in directory.iterdir()}
+
+
+def test_the_digest_of_what_was_written_is_given(tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    assert replace_file(path, iter([b"ab", b"c"])) == hashlib.sha256(b"abc").hexdigest()
+    assert path.read_bytes() == b"abc"
+    assert write_durable(path, b"d") == hashlib.sha256(b"d").hexdigest()
+    assert path.read_bytes() == b"d"
+    assert names(tmp_path) == {"graph.json"}
+
+
+def test_the_file_replaced_is_kept(tmp_path: Path) -> None:
+    path, backup = tmp_path / "graph.json", tmp_path / "graph.json.bak"
+    replace_file(path, [b"one"], backup)
+    assert names(tmp_path) == {"graph.json"}
+    replace_file(path, [b"two"], backup)
+    replace_file(path, [b"three"], backup)
+    assert path.read_bytes() == b"three"
+    assert backup.read_bytes() == b"two"
+    assert names(tmp_path) == {"graph.json", "graph.json.bak"}
+
+
+def test_a_failure_while_writing_changes_nothing(tmp_path: Path) -> None:
+    path, backup = tmp_path / "graph.json", tmp_path / "graph.json.bak"
+    path.write_bytes(b"one")
+    with pytest.raises(RuntimeError, match="no more"):
+        replace_file(path, failing(), backup)
+    assert path.read_bytes() == b"one"
+    assert names(tmp_path) == {"graph.json"}
+
+
+def test_a_failure_once_ready_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    path.write_bytes(b"one")
+    told: list[str] = []
+
+    def ready(digest: str) -> None:
+        told.append(digest)
+        assert path.read_bytes() == b"one"
+        raise OSError("the journal is full")
+
+    with pytest.raises(OSError, match="the journal is full"):
+        replace_file(path, [b"two"], tmp_path / "graph.json.bak", ready)
+    assert told == [hashlib.sha256(b"two").hexdigest()]
+    assert path.read_bytes() == b"one"
+    assert names(tmp_path) == {"graph.json"}
+
+
+def test_a_failing_rename_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "graph.json"
+    path.write_bytes(b"one")
+
+    def refuse(self: Path, target: Path) -> None:
+        raise PermissionError(f"{self} {target}")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(PermissionError):
+        replace_file(path, [b"two"])
+    assert path.read_bytes() == b"one"
+    assert names(tmp_path) == {"graph.json"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions and links of POSIX")
+def test_links_and_permissions_stay(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    target, link = tmp_path / "real" / "graph.json", tmp_path / "graph.json"
+    target.write_bytes(b"one")
+    target.chmod(0o640)
+    link.symlink_to(Path("real") / "graph.json")
+    replace_file(link, [b"two"], tmp_path / "graph.json.bak")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"two"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o640
+    assert (tmp_path / "graph.json.bak").read_bytes() == b"one"
+    assert names(tmp_path / "real") == {"graph.json"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="directories cannot be synced there")
+def test_content_is_durable_before_the_name_and_the_name_before_the_return(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+    fsync, rename = os.fsync, Path.replace
+
+    def note_fsync(handle: int) -> None:
+        steps.append("directory" if stat.S_ISDIR(os.fstat(handle).st_mode) else "content")
+        fsync(handle)
+
+    def note_rename(self: Path, target: Path) -> Path:
+        steps.append(f"rename {Path(target).name}")
+        return rename(self, target)
+
+    monkeypatch.setattr(os, "fsync", note_fsync)
+    monkeypatch.setattr(Path, "replace", note_rename)
+    path = tmp_path / "graph.json"
+    path.write_bytes(b"one")
+    replace_file(path, [b"two"], tmp_path / "graph.json.bak", lambda _digest: steps.append("ready"))
+    assert steps == [
+        "content",
+        "ready",
+        "rename graph.json.bak",
+        "directory",
+        "rename graph.json",
+        "directory",
+    ]
+
+
+def test_a_backup_is_a_copy_where_the_system_has_no_second_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_names: object) -> None:
+        raise OSError("not supported")
+
+    monkeypatch.setattr(os, "link", refuse)
+    path, backup = tmp_path / "graph.json", tmp_path / "graph.json.bak"
+    path.write_bytes(b"one")
+    replace_file(path, [b"two"], backup)
+    assert (path.read_bytes(), backup.read_bytes()) == (b"two", b"one")
+    assert names(tmp_path) == {"graph.json", "graph.json.bak"}
