@@ -64,7 +64,11 @@ def check(base: KnowledgeBase) -> DoctorReport:
             )
             faults = verify(records, store)
             findings.append(
-                Finding(what="log", ok=not faults, detail="; ".join(faults) or f"{len(records)} records")
+                Finding(
+                    what="log",
+                    ok=not faults,
+                    detail="; ".join(fault.line() for fault in faults) or f"{len(records)} records",
+                )
             )
             held = graph_digest(store)
         graph = _own_base(base)

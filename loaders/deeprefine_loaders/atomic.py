@@ -84,6 +84,8 @@ def _keep(path: Path, backup: Path) -> None:
             with temporary.open("rb+") as stream:
                 os.fsync(stream.fileno())
         temporary.replace(backup)
+        # Renaming one name of a file over another name of the same file does nothing, and leaves both.
+        temporary.unlink(missing_ok=True)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
