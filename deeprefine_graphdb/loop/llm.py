@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from pydantic import Field, SecretStr
 
@@ -35,7 +35,7 @@ class ModelSettings(Frozen):
     seconds for one attempt; ``max_retries`` counts repetitions after a failure that may pass.
     """
 
-    url: str = ""
+    url: str = Field(default="", repr=False)
     key: SecretStr = SecretStr("")
     model: str = "gpt-4.1-mini"
     judge_model: str = ""
@@ -173,10 +173,12 @@ class ChatModel:
     def _client(self) -> openai.OpenAI:
         import openai
 
+        parts = urlsplit(self.settings.url)
         return openai.OpenAI(
             # Without a key of its own the client would send OPENAI_API_KEY to whatever server this is.
             api_key=self.settings.key.get_secret_value() or _NO_KEY,
-            base_url=self.settings.url or None,
+            base_url=urlunsplit(parts._replace(query="", fragment="")) or None,
+            default_query=dict(parse_qsl(parts.query)) or None,
             timeout=self.settings.timeout,
             max_retries=0,
         )
@@ -189,7 +191,9 @@ class ChatModel:
         return CallFailed(message, record.model_copy(update={"error": reason}), hint)
 
     def _without_key(self, text: str) -> str:
-        for secret in (self.settings.key.get_secret_value(), urlsplit(self.settings.url).password):
+        parts = urlsplit(self.settings.url)
+        values = [value for _, value in parse_qsl(parts.query)]
+        for secret in (self.settings.key.get_secret_value(), unquote(parts.password or ""), *values):
             if secret:
                 text = text.replace(secret, "***")
         return text

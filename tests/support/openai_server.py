@@ -6,6 +6,7 @@ with OpenAIServer(in_order("<judge>No</judge>", Answer(status=429, headers={"Ret
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -48,6 +49,11 @@ class Request:
     path: str
     headers: Mapping[str, str]
     body: dict[str, Any]
+
+    @property
+    def resource(self) -> str:
+        """The last part of the path: ``completions`` or ``embeddings``."""
+        return self.path.partition("?")[0].rpartition("/")[2]
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -142,12 +148,12 @@ class OpenAIServer:
     @property
     def chats(self) -> list[Request]:
         """The chat requests, in order."""
-        return [request for request in self.requests if request.path.endswith("/chat/completions")]
+        return [request for request in self.requests if request.resource == "completions"]
 
     @property
     def embeddings(self) -> list[Request]:
         """The embedding requests, in order."""
-        return [request for request in self.requests if request.path.endswith("/embeddings")]
+        return [request for request in self.requests if request.resource == "embeddings"]
 
     @property
     def stages(self) -> list[str]:
@@ -177,12 +183,12 @@ class OpenAIServer:
                 self._at_once -= 1
 
     def _decide(self, request: Request) -> Answer:
-        if request.path.endswith("/chat/completions"):
+        if request.resource == "completions":
             scripted = self.respond(request)
             answer = Answer(scripted) if isinstance(scripted, str) else scripted
             time.sleep(answer.delay)
             return answer
-        if request.path.endswith("/embeddings"):
+        if request.resource == "embeddings":
             failure = self.embed(request) if self.embed else None
             return failure or Answer(body=json.dumps(self._embedded(request)))
         return Answer(status=404, message=f"nothing is served at {request.path}")
@@ -249,8 +255,9 @@ def _handler(server: OpenAIServer) -> type[BaseHTTPRequestHandler]:
             for name, value in {"Content-Type": "application/json", **answer.headers}.items():
                 self.send_header(name, value)
             self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+            with contextlib.suppress(ConnectionError):  # a client that timed out has gone
+                self.end_headers()
+                self.wfile.write(data)
 
         def log_message(self, format: str, *args: Any) -> None:
             """Keep the tests' output clean."""
