@@ -8,11 +8,13 @@ from deeprefine_graphdb.model.write import Record
 from deeprefine_graphdb.provenance.columns import NODE_COLUMNS, RELATIONS
 from deeprefine_graphdb.provenance.project import project_all
 from deeprefine_graphdb.provenance.verify import verify, verify_chain
-from deeprefine_graphdb.stores import fold, generations
+from deeprefine_graphdb.stores import fold, generations, load_generation
 from deeprefine_graphdb.stores.embedded import EmbeddedStore
 from deeprefine_graphdb.stores.engine import engine_module
+from deeprefine_graphdb.stores.protocol import Generation
 from deeprefine_graphdb.stores.urls import parse_url
-from tests.audit.scene import ENGINE, Scene
+from deeprefine_loaders.graphfile import parse_graph
+from tests.audit.scene import ENGINE, Scene, graph_bytes
 
 pytestmark = pytest.mark.engine
 
@@ -154,3 +156,23 @@ def test_effects_are_compared_although_no_hash_covers_them(scene: Scene, store: 
 def test_a_record_of_an_unknown_kind_is_told_and_stops_nothing(scene: Scene, store: EmbeddedStore) -> None:
     found = verify(edited(scene.journal(), 1, kind="poem"), store)
     assert any("unknown kind" in fault.says for fault in found)
+
+
+def test_a_generation_rebuilt_from_the_journal_alone_has_the_rows_that_were_written_live(
+    own_scene: Scene,
+) -> None:
+    records = own_scene.journal()
+    with own_scene.open("read") as store:
+        touched, state = store.touched(), store.state()
+        aliases = [store.alias(str(norm)) for norm, *_ in store.read("graph/aliases")]
+    rows = project_all(records)
+    generation = Generation(
+        base=parse_graph(graph_bytes()),
+        state=state,
+        touched=touched,
+        aliases=aliases,
+        nodes=rows.nodes,
+        relations=rows.relations,
+    )
+    load_generation(own_scene.url, generation, (), log_dir=own_scene.log_dir)
+    assert faults(own_scene) == []
