@@ -233,7 +233,7 @@ def _joined(columns: Columns, own: Sequence[Any], types: Mapping[str, str]) -> C
 
 def _encoded(values: list[str | None]) -> Any:
     """Make a column that holds each distinct text once."""
-    places: dict[str | None, int | None] = {value: None for value in values}
+    places: dict[str | None, int | None] = dict.fromkeys(values)
     places.pop(None, None)
     for place, value in enumerate(places):
         places[value] = place

@@ -131,8 +131,8 @@ class EmbeddedStore:
             )
         state, records = self._next(plan)
         self._commit(self._program(plan, state, records), state)
-        self._state = state
-        self._append(records)
+        self._state, self._journal_behind = state, True
+        self._journal.append(records)
         self._journal_behind = False
         return state
 
@@ -176,16 +176,6 @@ class EmbeddedStore:
             self._state, self._journal_behind = state, True
             if not isinstance(error, WriteFailed):
                 raise
-
-    def _append(self, records: tuple[Record, ...]) -> None:
-        try:
-            self._journal.append(records)
-        except OSError as error:
-            self._journal_behind = True
-            raise StoreDamaged(
-                f"The change is in the store, but its record could not be appended to {self._journal.path} ({error}).",
-                "Make room or set its permissions; the next command appends it.",
-            ) from error
 
     def _heal(self) -> None:
         self._journal.heal(self._state)

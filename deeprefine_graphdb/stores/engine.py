@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 import sys
 import threading
 import warnings
@@ -28,6 +29,7 @@ POOL_BYTES = 256 << 20
 LONG_WAL_POOL_BYTES = 1 << 30
 LONG_WAL_BYTES = 8 << 20
 _SMALLEST_DB = 1 << 33
+_READS = re.compile(r"\s*(MATCH|OPTIONAL|WITH|UNWIND|RETURN|EXPLAIN|PROFILE|CALL\s+\w+\s*\()", re.IGNORECASE)
 
 
 def engine_module(engine: str) -> Any:
@@ -103,6 +105,10 @@ class Engine:
         """
         if statements.statement_count(text) != 1:
             raise StatementError("The query must be exactly one statement.", "Run several one after another.")
+        if not _READS.match(statements.without_quoted(text)):
+            raise StatementError(
+                "The query does not begin like one that reads.", "Begin it with MATCH or CALL."
+            )
         with self._lock:
             connection = self._module.Connection(self._database)
             try:
@@ -126,6 +132,10 @@ class Engine:
         """
         with self._lock:
             for statement in program:
+                if statement.name.startswith("schema/"):
+                    raise StatementError(
+                        f"The statement {statement.name} must not run on a generation in use."
+                    )
                 statements.load(statement.name, self.name).check(statement.params)
             transaction = Transaction(self)
             try:

@@ -120,9 +120,21 @@ class Journal:
             ) from error
 
     def append(self, records: Sequence[Record]) -> None:
-        """Write records behind the others and sync them; a torn last line is cut first. Does nothing for none."""
+        """Write records behind the others and sync them; a torn last line is cut first. Does nothing for none.
+
+        Raises :class:`StoreDamaged` when they cannot be written; what the store keeps then heals the journal.
+        """
         if not records:
             return
+        try:
+            self._append(records)
+        except OSError as error:
+            raise StoreDamaged(
+                f"The change is in the store, but its record could not be appended to {self.path} ({error}).",
+                "Make room or set its permissions; the next command appends it.",
+            ) from error
+
+    def _append(self, records: Sequence[Record]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         new = not self.path.exists()
         with self.path.open("ab+") as stream:
