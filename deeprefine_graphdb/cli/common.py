@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -46,6 +47,30 @@ class Numbers(click.ParamType[tuple[int, ...]]):
             return tuple(int(part) for part in str(value).split(","))
         except ValueError:
             self.fail(f"{value!r} is not a list of numbers like 1,3", param, ctx)
+
+
+class Parameter(click.ParamType[tuple[str, Any]]):
+    """A parameter as in ``name=value``; a value that is JSON is taken as that where that is wanted."""
+
+    name = "parameter"
+
+    def __init__(self, json_values: bool = True) -> None:
+        self.json_values = json_values
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, Any]:
+        """Split at the first ``=``."""
+        if isinstance(value, tuple):
+            return value
+        key, equals, text = str(value).partition("=")
+        if not equals or not key:
+            self.fail(f"{value!r} is not of the form name=value", param, ctx)
+        key = key.removeprefix("$")
+        try:
+            return key, json.loads(text) if self.json_values else text
+        except ValueError:
+            return key, text
 
 
 def flat(groups: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:

@@ -21,12 +21,21 @@ PIPE_CLOSED = 141
 
 COMMANDS = {
     "sync": (f"{HERE}.sync", "Read graph.json into the store."),
-    "index": (f"{HERE}.index", "Bring the retrieval index to the state of the store."),
-    "history": (f"{HERE}.history", "The queue of questions: add, list, take over from graphify's notes."),
+    "refine": (f"{HERE}.refine", "Ask a model what to change so that questions can be answered."),
+    "review": (f"{HERE}.review", "Label the actions of a proposal, with the evidence."),
+    "apply": (f"{HERE}.apply", "Apply a proposal: all of it or nothing."),
+    "reject": (f"{HERE}.reject", "Record that a proposal is not wanted."),
     "export": (f"{HERE}.export", "Write graph.json from the store."),
+    "status": (f"{HERE}.status", "Say where the knowledge base stands and what comes next."),
     "log": (f"{HERE}.log", "List the refinements."),
+    "show": (f"{HERE}.show", "Show one refinement, whole."),
+    "history": (f"{HERE}.history", "The queue of questions: add, list, take over from graphify's notes."),
+    "index": (f"{HERE}.index", "Bring the retrieval index to the state of the store."),
     "search": (f"{HERE}.search", "Find the edges that a text is about."),
     "expand": (f"{HERE}.expand", "Give the edges around entities."),
+    "cypher": (f"{HERE}.cypher", "Run one reading Cypher statement on the store."),
+    "audit": (f"{HERE}.audit", "Ask the history named questions, and verify it."),
+    "doctor": (f"{HERE}.doctor", "Check the store, rebuild it, or fold its write-ahead log."),
 }
 
 

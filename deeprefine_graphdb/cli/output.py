@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -50,18 +51,23 @@ def warn(text: str) -> None:
     click.echo(clean(text), err=True)
 
 
+def width() -> int:
+    """Give how many characters fit on a line of the terminal; 120 where there is none."""
+    return shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 120
+
+
 def clean(text: str) -> str:
     """Take control characters out, since labels come from anywhere and a terminal obeys them."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
-def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], width: int = 60) -> str:
-    """Lay rows out in columns; a cell is one line and at most ``width`` characters."""
-    cells = [[_cell(value, width) for value in row] for row in rows]
+def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], cell_width: int = 60) -> str:
+    """Lay rows out in columns; a cell is one line and at most ``cell_width`` characters."""
+    cells = [[_cell(value, cell_width) for value in row] for row in rows]
     if not cells:
         return ""
     widths = [max(len(row[i]) for row in [list(headers), *cells]) for i in range(len(headers))]
-    lines = [[header.upper() for header in headers], *cells]
+    lines = [list(headers), *cells]
     padded = ([cell.ljust(size) for cell, size in zip(line, widths, strict=True)] for line in lines)
     return "\n".join("  ".join(line).rstrip() for line in padded)
 

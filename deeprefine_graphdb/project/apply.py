@@ -21,7 +21,8 @@ from deeprefine_graphdb.model.write import NewRecord, Statement, WritePlan
 from deeprefine_graphdb.project import history
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.provenance.compile import record_statements
-from deeprefine_graphdb.provenance.log import Log, RefinementEntry
+from deeprefine_graphdb.provenance.entries import RefinementEntry
+from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import (
     EventBody,
     ProposalBody,
@@ -60,8 +61,11 @@ def apply_proposal(
     *,
     by: str,
     flags: RefinementFlags = RefinementFlags(),  # noqa: B008 - frozen, so one for all calls is safe
+    records: Sequence[NewRecord] = (),
 ) -> ApplyReport:
     """Apply a proposal that is in the log or comes from a file, and mark its question as refined.
+
+    ``records`` are what the log has to hold before a proposal that is not in it yet: the trace, itself, its review.
 
     Raises :class:`NothingToDo` when it is applied already or every action finds its work done,
     :class:`StaleProposal` naming what moved since it was planned, :class:`ActionRefused` when an action cannot be
@@ -69,7 +73,7 @@ def apply_proposal(
     """
     with base.open("write") as store:
         for attempt in range(1, TRIES + 1):
-            prepared = _prepare(base.log(), store, proposal, by, flags)
+            prepared = _prepare(base.log(), store, proposal, by, flags, records)
             try:
                 state = store.write(prepared.write)
             except RevisionMoved:
@@ -86,10 +90,17 @@ def apply_proposal(
     )
 
 
-def preview(base: KnowledgeBase, proposal: ProposalBody, *, by: str, flags: RefinementFlags) -> Prepared:
+def preview(
+    base: KnowledgeBase,
+    proposal: ProposalBody,
+    *,
+    by: str,
+    flags: RefinementFlags,
+    records: Sequence[NewRecord] = (),
+) -> Prepared:
     """Plan a proposal as :func:`apply_proposal` would and give the very statements that it would run."""
     with base.open("read") as store:
-        return _prepare(base.log(), store, proposal, by, flags)
+        return _prepare(base.log(), store, proposal, by, flags, records)
 
 
 def reject_proposal(base: KnowledgeBase, proposal: ProposalBody, *, by: str, note: str = "") -> None:
@@ -142,7 +153,12 @@ def chosen_actions(proposal: ProposalBody, flags: RefinementFlags) -> list[tuple
 
 
 def _prepare(
-    log: Log, store: GraphStore, proposal: ProposalBody, by: str, flags: RefinementFlags
+    log: Log,
+    store: GraphStore,
+    proposal: ProposalBody,
+    by: str,
+    flags: RefinementFlags,
+    records: Sequence[NewRecord],
 ) -> Prepared:
     recorded = any(entry.id == proposal.id for entry in log.proposals())
     _refuse_decided(log, proposal, recorded)
@@ -150,7 +166,7 @@ def _prepare(
     refinement_id = _refinement_id(state.store_id, state.head, proposal, flags)
     view = GraphView(store)
     _refuse_stale(view, proposal)
-    before = _new_records(proposal, recorded)
+    before = () if recorded else tuple(records) or _new_records(proposal)
     plan = plan_refinement(
         view, refinement_id, chosen_actions(proposal, flags), record_seq=state.seq + len(before) + 1
     )
@@ -218,10 +234,8 @@ def _in_words(question: str) -> str:
     return f"{words[kind]} {what}"
 
 
-def _new_records(proposal: ProposalBody, recorded: bool) -> tuple[NewRecord, ...]:
-    """Give the records that a proposal from a file still lacks."""
-    if recorded:
-        return ()
+def _new_records(proposal: ProposalBody) -> tuple[NewRecord, ...]:
+    """Give the records of a proposal that comes alone, without trace and review."""
     query = (
         QueryBody(id=proposal.query_id, question=proposal.question, source="file")
         if proposal.query_id

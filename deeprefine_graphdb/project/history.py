@@ -120,7 +120,7 @@ def mark_refined(path: Path, identities: Iterable[str], refined: bool = True) ->
         lines = []
         for _, line, whole in _lines(path):
             row = _parse(line)
-            if row is not None and row_id(row) in wanted and (row.get("refined") is True) is not refined:
+            if row is not None and wanted & _ids(row) and (row.get("refined") is True) is not refined:
                 row["refined"] = refined
                 row["refined_ts"] = _now()
                 line = _dump(row)
@@ -129,6 +129,11 @@ def mark_refined(path: Path, identities: Iterable[str], refined: bool = True) ->
         if changed:
             write_whole(path, "".join(lines))
     return changed
+
+
+def _ids(row: dict[str, Any]) -> set[str]:
+    """Give the id that a line has and the one that its question has; a line may come with one of its own."""
+    return {row_id(row), query_id(str(row.get("query") or ""))}
 
 
 def _new_row(question: str, source: str, extra: dict[str, Any] | None) -> dict[str, Any]:

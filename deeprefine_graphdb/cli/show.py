@@ -1,0 +1,66 @@
+"""``show``: one refinement, whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from deeprefine_graphdb.cli.options import Options, common_options, pass_options
+from deeprefine_graphdb.cli.output import emit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from deeprefine_graphdb.model.actions import ObjectChange
+    from deeprefine_graphdb.provenance.entries import RefinementDetail
+
+
+@click.command("show")
+@click.argument("refinement")
+@common_options
+@pass_options
+def command(options: Options, refinement: str) -> None:
+    """Show REFINEMENT: its question, actions, what each changed, and what happened to it.
+
+    It is named by its id or the beginning of it, as `log` lists them.
+    """
+    detail = options.base().log().refinement(refinement)
+    emit(options, detail, lambda: "\n".join(_lines(detail)))
+
+
+def _lines(detail: RefinementDetail) -> Iterator[str]:
+    yield f"Refinement {detail.id}  {detail.state}"
+    yield f"Proposal   {detail.proposal_id}"
+    if detail.question:
+        yield f"Question   {detail.question}"
+    if detail.model:
+        yield f"Model      {detail.model}"
+    for event in detail.events:
+        yield f"{event.event.capitalize():<10} {event.ts[:19]} by {event.by or '?'} {event.note}".rstrip()
+    effects = {effect.id.split(":")[0]: effect for effect in detail.effects}
+    by_action = {effect.action: effect for effect in effects.values()}
+    for entry, bound in zip(detail.actions, detail.body.actions, strict=True):
+        yield ""
+        label = f" {entry.label}" if entry.label else ""
+        relation = f" {entry.relation} →" if entry.relation else " →"
+        yield f"{entry.number}. {entry.kind}: {entry.subject}{relation} {entry.object}  ({entry.outcome}{label})"
+        if entry.note:
+            yield f"   {entry.note}"
+        effect = by_action.get(bound.id)
+        for change in effect.changes if effect is not None else ():
+            yield f"   {_change(change)}"
+
+
+def _change(change: ObjectChange) -> str:
+    before, after = change.before or {}, change.after or {}
+    what = after or before
+    name = what.get("label") or what.get("relation") or what.get("norm") or ""
+    changed = [
+        f"{key}: {before[key]!r} → {after[key]!r}"
+        for key in after
+        if key in before
+        and before[key] != after[key]
+        and key in {"label", "norm_label", "src", "tgt", "relation"}
+    ]
+    return f"{change.how:<9} {change.table} {change.key} {name}  {'; '.join(changed)}".rstrip()

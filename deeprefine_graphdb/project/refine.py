@@ -1,0 +1,278 @@
+"""Refining: the questions that are pending go through the loop, and each ends with a saved proposal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import SecretStr
+
+from deeprefine_graphdb.grammar.actions import format_action
+from deeprefine_graphdb.loop.budget import Budget
+from deeprefine_graphdb.loop.driver import LoopOutcome, Task, run_questions
+from deeprefine_graphdb.loop.llm import ChatModel, ModelSettings
+from deeprefine_graphdb.loop.trace import CallRecord, load_trace
+from deeprefine_graphdb.model.actions import Frozen
+from deeprefine_graphdb.model.errors import DeepRefineError, ModelError, NeedsDecision, NothingToDo
+from deeprefine_graphdb.project import history
+from deeprefine_graphdb.project.apply import apply_proposal
+from deeprefine_graphdb.project.files import ResultRow, append_result
+from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
+from deeprefine_graphdb.project.proposals import propose, record_trace, trace_body
+from deeprefine_graphdb.project.settings import Settings
+from deeprefine_graphdb.project.sync import needs_sync, sync
+from deeprefine_graphdb.provenance.log import Log
+from deeprefine_graphdb.provenance.records import ProposalBody, TraceBody, now
+from deeprefine_graphdb.retrieval.protocol import Retriever
+from deeprefine_graphdb.review.models import Review
+
+WAITING = frozenset({"open", "approved", "stale"})
+Say = Callable[[str], None]
+Row = dict[str, Any]
+
+
+class Refined(Frozen):
+    """What became of one question.
+
+    ``outcome`` is ``early_exit`` (it can be answered from the graph at once), ``proposed``, ``applied``, ``nothing``
+    (the model proposed no action), ``waiting`` (a proposal waits for a decision, so nothing was asked) or ``failed``.
+    ``seconds`` is what the model took; ``error`` says why it failed or was not applied.
+    """
+
+    query_id: str
+    question: str
+    outcome: Literal["early_exit", "proposed", "applied", "nothing", "waiting", "failed"]
+    hops: int = 0
+    answerable: bool = False
+    abduction: str = ""
+    proposal_id: str | None = None
+    refinement_id: str | None = None
+    actions: tuple[str, ...] = ()
+    review: Review | None = None
+    calls: tuple[CallRecord, ...] = ()
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    error: str = ""
+    exit_code: int = 0
+
+
+class RefineReport(Frozen):
+    """All questions of a run in their order, and the exit code that they add up to."""
+
+    questions: tuple[Refined, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """6 when a question failed at the model, else the first other failure's, 3 when nothing was to do."""
+        codes = [each.exit_code for each in self.questions]
+        if ModelError.exit_code in codes:
+            return ModelError.exit_code
+        if all(each.outcome == "waiting" for each in self.questions):
+            return NothingToDo.exit_code
+        return next((code for code in codes if code), 0)
+
+
+@dataclass(frozen=True)
+class RefineJob:
+    """How to refine: ``again`` repeats what waits or is done, ``apply_by`` applies in that person's name."""
+
+    retriever: Retriever
+    model: ChatModel
+    budget: Budget
+    jobs: int = 1
+    again: bool = False
+    apply_by: str | None = None
+
+
+def chat_model(settings: Settings) -> ChatModel:
+    """Make the client of the chat model that the settings name."""
+    endpoint = settings.chat()
+    return ChatModel(
+        ModelSettings(
+            url=endpoint.url or "",
+            key=SecretStr(endpoint.key),
+            model=endpoint.model,
+            judge_model=settings.text("judge_model"),
+            refine_model=settings.text("refine_model"),
+            timeout=endpoint.timeout,
+        )
+    )
+
+
+def prepare(base: KnowledgeBase, say: Say) -> None:
+    """Sync when the store is missing or graph.json has changed."""
+    if needs_sync(base):
+        report = sync(base, say)
+        for warning in report.warnings:
+            say(f"Warning: {warning}")
+
+
+def refine_one(base: KnowledgeBase, question: str, job: RefineJob, say: Say) -> RefineReport:
+    """Refine one question, which is recorded in the queue.
+
+    Raises :class:`NothingToDo` when the queue has it as refined, unless ``job.again``.
+    """
+    row = history.ensure(base.project.history, question, source="cli")
+    identity = history.row_id(row)
+    waiting = {history.row_id(each) for each in history.read_history(base.project.history).pending()}
+    if identity not in waiting:
+        if not job.again:
+            raise NothingToDo("This question is refined already.", "Ask it once more with --again.")
+        history.mark_refined(base.project.history, [identity], refined=False)
+    return _refine(base, [row], job, say)
+
+
+def refine_pending(base: KnowledgeBase, job: RefineJob, say: Say) -> RefineReport:
+    """Take over the questions of graphify's notes, then refine all that are pending, in file order.
+
+    Raises :class:`NothingToDo` when there is none.
+    """
+    counts = history.sync_memory(base.project, say)
+    if counts["added"]:
+        say(f"{counts['added']} questions taken over from graphify's notes.")
+    found = history.read_history(base.project.history)
+    for problem in found.problems:
+        say(problem)
+    pending = found.pending()
+    if not pending:
+        raise NothingToDo("No question is pending.", 'Ask one with `deeprefine-db refine --query "…"`.')
+    return _refine(base, pending, job, say)
+
+
+def _refine(base: KnowledgeBase, rows: Sequence[Row], job: RefineJob, say: Say) -> RefineReport:
+    log = base.log()
+    done: dict[str, Refined] = {}
+    tasks: list[Task] = []
+    order = list(dict.fromkeys(history.query_id(str(row["query"])) for row in rows))
+    for row in rows:
+        question = str(row["query"]).strip()
+        identity = history.query_id(question)
+        known = None if job.again else _known(base, log, row, say)
+        if known is not None:
+            done[identity] = known
+            continue
+        path = base.project.trace(identity)
+        if any(task.trace_path == path for task in tasks):
+            continue
+        _set_aside_recorded(log, path)
+        tasks.append(Task(question, path))
+
+    def finished(outcome: LoopOutcome) -> None:
+        done[history.query_id(outcome.question)] = _finish(base, outcome, job, say)
+
+    if tasks:
+        base.project.prepare()
+        run_questions(tasks, job.retriever, job.model, say, job.budget, job.jobs, finished)
+    return RefineReport(questions=tuple(done[identity] for identity in order))
+
+
+def _known(base: KnowledgeBase, log: Log, row: Row, say: Say) -> Refined | None:
+    """Give what is known of a question without asking: its proposal waits, or it ended and was not marked yet."""
+    question = str(row["query"]).strip()
+    identity = history.query_id(question)
+    waiting = [each for each in log.proposals() if each.query_id == identity and each.state in WAITING]
+    if waiting:
+        say(f"{question}: proposal {waiting[-1].id} waits for a decision; --again asks once more.")
+        return Refined(query_id=identity, question=question, outcome="waiting", proposal_id=waiting[-1].id)
+    traces = [(record, body) for record, body in log.bodies(TraceBody) if body.query_id == identity]
+    proposed = {body.trace_id for _, body in log.bodies(ProposalBody)}
+    if not traces or traces[-1][1].id in proposed or traces[-1][0].ts[:19] < str(row.get("ts", ""))[:19]:
+        return None
+    trace = traces[-1][1]
+    history.mark_refined(base.project.history, [identity])
+    return Refined(
+        query_id=identity,
+        question=question,
+        outcome="early_exit" if trace.early_exit else "nothing",
+        hops=len(trace.steps),
+        answerable=bool(trace.answerable),
+        abduction=trace.abduction,
+    )
+
+
+def _set_aside_recorded(log: Log, path: Path) -> None:
+    """Take a finished trace that the log holds out of the way; an unfinished one is gone on with."""
+    if not path.exists():
+        return
+    identity = trace_body(load_trace(path)).id
+    if any(trace.id == identity for trace in log.traces()):
+        path.rename(path.with_name(f"{path.stem}.{identity}.json"))
+
+
+def _finish(base: KnowledgeBase, outcome: LoopOutcome, job: RefineJob, say: Say) -> Refined:
+    """Keep what a question ended with; its own failure stays its own."""
+    result = _result(outcome)
+    if outcome.error is None:
+        try:
+            result = _keep(base, outcome, result, job)
+        except DeepRefineError as error:
+            result = _failed(result, error)
+    if result.error:
+        say(f"{result.question}: {result.error}")
+    if result.outcome != "failed":
+        append_result(base.project, _row(result))
+    return result
+
+
+def _keep(base: KnowledgeBase, outcome: LoopOutcome, result: Refined, job: RefineJob) -> Refined:
+    if outcome.early_exit or not outcome.actions:
+        record_trace(base, outcome.trace)
+        history.mark_refined(base.project.history, [result.query_id])
+        return result.model_copy(update={"outcome": "early_exit" if outcome.early_exit else "nothing"})
+    reviewed = propose(base, outcome.trace, outcome.actions)
+    result = result.model_copy(
+        update={"outcome": "proposed", "proposal_id": reviewed.proposal.id, "review": reviewed.review}
+    )
+    if job.apply_by is None:
+        return result
+    try:
+        report = apply_proposal(base, reviewed.proposal, by=job.apply_by)
+    except (NeedsDecision, NothingToDo) as error:
+        return result.model_copy(update={"error": str(error), "exit_code": NeedsDecision.exit_code})
+    return result.model_copy(update={"outcome": "applied", "refinement_id": report.refinement.id})
+
+
+def _result(outcome: LoopOutcome) -> Refined:
+    trace = outcome.trace
+    result = Refined(
+        query_id=history.query_id(outcome.question),
+        question=outcome.question.strip(),
+        outcome="failed",
+        hops=outcome.hops,
+        answerable=outcome.answerable,
+        abduction=trace.error_abduction_reason or "",
+        actions=tuple(format_action(action) for action in outcome.actions),
+        calls=outcome.calls,
+        tokens_in=outcome.tokens_in,
+        tokens_out=outcome.tokens_out,
+        seconds=round(outcome.seconds, 3),
+    )
+    return _failed(result, outcome.error) if outcome.error is not None else result
+
+
+def _failed(result: Refined, error: Exception) -> Refined:
+    if not isinstance(error, DeepRefineError):
+        raise error
+    return result.model_copy(update={"outcome": "failed", "error": str(error), "exit_code": error.exit_code})
+
+
+def _row(result: Refined) -> ResultRow:
+    return ResultRow(
+        query=result.question,
+        query_id=result.query_id,
+        early_exit=result.outcome == "early_exit",
+        hops=result.hops,
+        answerable=result.answerable,
+        abduction=result.abduction,
+        actions=list(result.actions),
+        applied=result.outcome == "applied",
+        refinement_id=result.refinement_id,
+        model=", ".join(dict.fromkeys(call.model for call in result.calls)),
+        tokens_in=result.tokens_in,
+        tokens_out=result.tokens_out,
+        seconds=result.seconds,
+        ts=now(),
+    )

@@ -1,0 +1,111 @@
+"""Where a knowledge base stands, and which command comes next; read from the journal, without the engine."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from deeprefine_graphdb import stores
+from deeprefine_graphdb.model.actions import Frozen
+from deeprefine_graphdb.project.history import read_history
+from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
+from deeprefine_graphdb.project.settings import Settings, Value
+from deeprefine_graphdb.provenance.entries import ProposalEntry, TokenUse
+from deeprefine_graphdb.provenance.log import Log
+
+FileState = Literal["missing", "not synced", "current", "earlier", "changed"]
+WAITING = frozenset({"open", "approved", "stale"})
+
+
+class SettingRow(Frozen):
+    """A setting as it may be shown, and where it comes from."""
+
+    name: str
+    value: Value
+    origin: str
+
+
+class StatusReport(Frozen):
+    """The state of a knowledge base.
+
+    ``file`` compares graph.json with the log: ``current`` is the last state that was read or written, ``earlier`` one
+    before it, ``changed`` none that the log knows. ``behind`` counts the refinements by which graph.json differs from
+    the store; ``waiting`` are the proposals that wait for a decision; ``wal_bytes`` is the size of the store's
+    write-ahead log. ``next`` is the command that comes next.
+    """
+
+    root: str
+    store: str
+    has_store: bool
+    file: FileState
+    nodes: int = 0
+    links: int = 0
+    base_digest: str = ""
+    file_digest: str = ""
+    records: int = 0
+    refinements: int = 0
+    active: int = 0
+    behind: int = 0
+    pending: int = 0
+    waiting: tuple[ProposalEntry, ...] = ()
+    tokens: tuple[TokenUse, ...] = ()
+    wal_bytes: int = 0
+    settings: tuple[SettingRow, ...] = ()
+    problems: tuple[str, ...] = ()
+    next: str = ""
+
+
+def status(base: KnowledgeBase, settings: Settings) -> StatusReport:
+    """Gather the state of a knowledge base; a store whose writer died is healed first."""
+    log = base.log()
+    queue = read_history(base.project.history)
+    snapshots = log.snapshots()
+    last = snapshots[-1] if snapshots else None
+    digest = base.graph_digest()
+    report = StatusReport(
+        root=str(base.project.root),
+        store=base.url,
+        has_store=base.has_store(),
+        file=_file_state(base, log, digest),
+        nodes=last.nodes if last else 0,
+        links=last.links if last else 0,
+        base_digest=last.base_digest if last else "",
+        file_digest=digest or "",
+        records=len(log.records),
+        refinements=len(log.refinements()),
+        active=len(log.active()),
+        behind=log.not_exported(),
+        pending=len(queue.pending()),
+        waiting=tuple(entry for entry in log.proposals() if entry.state in WAITING),
+        tokens=tuple(log.tokens()),
+        wal_bytes=stores.wal_bytes(base.url) if base.has_store() else 0,
+        settings=tuple(SettingRow.model_validate(row) for row in settings.shown()),
+        problems=tuple(queue.problems),
+    )
+    return report.model_copy(update={"next": _next(report)})
+
+
+def _file_state(base: KnowledgeBase, log: Log, digest: str | None) -> FileState:
+    if digest is None:
+        return "missing"
+    if not base.has_store():
+        return "not synced"
+    if digest not in known_digests(log):
+        return "changed"
+    return "current" if log.snapshots()[-1].file_digest == digest else "earlier"
+
+
+def _next(report: StatusReport) -> str:
+    if report.file == "missing":
+        return "deeprefine-db export" if report.has_store else "graphify update ."
+    if report.file in {"not synced", "changed"}:
+        return "deeprefine-db sync"
+    if report.waiting:
+        entry = report.waiting[-1]
+        if entry.state == "stale":
+            return "deeprefine-db refine --again"
+        return f"deeprefine-db apply {entry.id}"
+    if report.behind or report.file == "earlier":
+        return "deeprefine-db export"
+    if report.pending:
+        return "deeprefine-db refine"
+    return 'deeprefine-db refine --query "…"'
