@@ -22,30 +22,6 @@ def relation_member(link: Mapping[str, Any]) -> str | None:
     return None
 
 
-def relation_of(link: Mapping[str, Any]) -> str:
-    """Give the relation of a link in storable form, ``""`` when it has none."""
-    name = relation_member(link)
-    return "" if name is None else storable_text(link[name]) or ""
-
-
-def end_members(link: Mapping[str, Any]) -> tuple[str, str]:
-    """Name the members that hold the true source and target of a link."""
-    return (
-        "source" if link.get("_src") is None else "_src",
-        "target" if link.get("_tgt") is None else "_tgt",
-    )
-
-
-def ends_of(link: Mapping[str, Any]) -> tuple[str, str]:
-    """Give source and target of a link in true direction as entity ids, ``""`` for one that is missing."""
-    source, target = link.get("_src"), link.get("_tgt")
-    if source is None:
-        source = link.get("source")
-    if target is None:
-        target = link.get("target")
-    return storable_text(source) or "", storable_text(target) or ""
-
-
 def hyperedge_member(hyperedge: Any) -> str | None:
     """Name the member that lists the entities of a hyperedge, or ``None`` when it has none."""
     if isinstance(hyperedge, dict):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import mmap
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -54,32 +53,20 @@ class GraphFile:
 
 def read_graph(path: Path) -> GraphFile:
     """Read a graph.json. Raises :class:`FormatError` when it is none, ``OSError`` when it cannot be read."""
-    with path.open("rb") as stream:
-        if not path.stat().st_size:
-            raise _empty(str(path))
-        try:
-            data: bytes | mmap.mmap = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        except (OSError, ValueError):
-            data = stream.read()
-    try:
-        return parse_graph(data, str(path))
-    finally:
-        if isinstance(data, mmap.mmap) and not data.closed:
-            data.close()
+    return _parse(*_decode(path.read_bytes()), str(path))
 
 
-def parse_graph(data: bytes | mmap.mmap, source: str = "graph.json") -> GraphFile:
+def parse_graph(data: bytes, source: str = "graph.json") -> GraphFile:
     """Read the bytes of a graph.json. ``source`` is what errors call it. Raises :class:`FormatError`."""
-    digest = hashlib.sha256(data).hexdigest()
-    text = str(data, "latin-1")
-    if isinstance(data, mmap.mmap):
-        data.close()
-    del data
-    if not text.strip(" \t\r\n"):
-        raise _empty(source)
-    parsed = parse_text(text, digest, source)
-    return GraphFile(source, text, digest, *parsed)
+    return _parse(*_decode(data), source)
 
 
-def _empty(source: str) -> FormatError:
-    return FormatError(f"{source} is empty.", "Run graphify again, or put a backup in its place.")
+def _decode(data: bytes) -> tuple[str, str]:
+    """Give the bytes as latin-1 and their SHA-256; when this returns the bytes themselves can go."""
+    return data.decode("latin-1"), hashlib.sha256(data).hexdigest()
+
+
+def _parse(text: str, digest: str, source: str) -> GraphFile:
+    if not text or text.isspace():
+        raise FormatError(f"{source} is empty.", "Run graphify again, or put a backup in its place.")
+    return GraphFile(source, text, digest, *parse_text(text, digest, source))
