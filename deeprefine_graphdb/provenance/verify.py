@@ -14,10 +14,10 @@ from deeprefine_graphdb.provenance.columns import NODE_COLUMNS, RELATIONS
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.project import Projection, project_all, relation_key
 from deeprefine_graphdb.provenance.records import read_effects
+from deeprefine_graphdb.provenance.remains import BY_SYNC
 from deeprefine_graphdb.stores.journal import record_hash
 from deeprefine_graphdb.stores.protocol import GraphStore
 
-LEFT_BY_SYNC = "sync:"
 _SHOWN = 60
 
 Pair = tuple[str, str, str]
@@ -165,7 +165,7 @@ def _verify_graph(log: Log, store: GraphStore) -> Iterator[Fault]:
         elif image is not None:
             yield from _compare(table, key, image, found[table, key])
     for table, key in sorted(found.keys() - wanted.keys()):
-        if not str(found[table, key].get("retired_by") or "").startswith(LEFT_BY_SYNC):
+        if not str(found[table, key].get("retired_by") or "").startswith(BY_SYNC):
             yield Fault(
                 where="store", what=f"{table} {key}", says="differs from the base by no action of the log"
             )

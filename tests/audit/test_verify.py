@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from deeprefine_graphdb.model.write import Record
+from deeprefine_graphdb.model.write import NewRecord, Record, StoreState
 from deeprefine_graphdb.provenance.columns import NODE_COLUMNS, RELATIONS
 from deeprefine_graphdb.provenance.project import project_all
+from deeprefine_graphdb.provenance.remains import left_behind
 from deeprefine_graphdb.provenance.verify import verify, verify_chain
 from deeprefine_graphdb.stores import fold, generations, load_generation
 from deeprefine_graphdb.stores.embedded import EmbeddedStore
 from deeprefine_graphdb.stores.engine import engine_module
-from deeprefine_graphdb.stores.protocol import Generation
+from deeprefine_graphdb.stores.journal import Journal
+from deeprefine_graphdb.stores.protocol import Generation, Touched
 from deeprefine_graphdb.stores.urls import parse_url
 from deeprefine_loaders.graphfile import parse_graph
 from tests.audit.scene import ENGINE, Scene, graph_bytes
@@ -176,3 +178,26 @@ def test_a_generation_rebuilt_from_the_journal_alone_has_the_rows_that_were_writ
     )
     load_generation(own_scene.url, generation, (), log_dir=own_scene.log_dir)
     assert faults(own_scene) == []
+
+
+def test_a_new_graph_without_entities_that_the_history_names_keeps_them_retired(own_scene: Scene) -> None:
+    """The history stays whole when graph.json has nothing left of what it speaks of."""
+    kept = [record for record in own_scene.journal() if record.kind in {"sync", "trace"}]
+    trace_only = [NewRecord(kind=record.kind, ts=record.ts, body=record.body) for record in kept]
+    graph = parse_graph(b'{"nodes": [{"id": "milk", "label": "milk"}], "links": []}')
+    rows = project_all(trace_only)
+    generation = Generation(
+        base=graph,
+        state=StoreState(store_id="s2", revision=2),
+        touched=Touched(entities=left_behind(trace_only, set(graph.nodes.id), 2)),
+        nodes=rows.nodes,
+        relations=rows.relations,
+    )
+    again = Scene(own_scene.url.replace("store", "other"), own_scene.log_dir)
+    load_generation(again.url, generation, trace_only, log_dir=again.log_dir)
+    with again.open("read") as store:
+        journal = Journal.of(again.log_dir, "s2").read()
+        assert verify(journal, store) == []
+        gone = store.entity("dulce")
+    assert gone is not None
+    assert (gone.label, gone.live, gone.retired_by) == ("dulce", False, "sync:2")
