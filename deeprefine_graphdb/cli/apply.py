@@ -64,7 +64,7 @@ def command(
     is written by `export`, by --export, or always with the setting auto_export.
     """
     from deeprefine_graphdb.project.apply import apply_proposal, preview
-    from deeprefine_graphdb.project.doctor import FOLD_AT_ONCE_BYTES, fold_if_long
+    from deeprefine_graphdb.project.folding import FOLD_AT_ONCE_BYTES, fold_if_long
     from deeprefine_graphdb.provenance.records import RefinementFlags
 
     if (proposal is None) == (refinement_file is None):

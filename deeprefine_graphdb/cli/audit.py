@@ -8,7 +8,7 @@ import click
 
 from deeprefine_graphdb.cli.common import Parameter, wait_option
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
-from deeprefine_graphdb.cli.output import emit, table
+from deeprefine_graphdb.cli.output import counted, emit, table
 
 
 @click.group("audit")
@@ -83,6 +83,6 @@ def verify_command(options: Options) -> None:
         faults = verify(records, store)
     record = {"ok": not faults, "records": len(records), "faults": faults}
     lines = [fault.line() for fault in faults]
-    emit(options, record, "\n".join(lines) or f"{len(records)} records, all as they were written.")
+    emit(options, record, "\n".join(lines) or f"{counted(len(records), 'record')}, all as they were written.")
     if faults:
         click.get_current_context().exit(1)

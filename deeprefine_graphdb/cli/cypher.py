@@ -11,7 +11,7 @@ import click
 
 from deeprefine_graphdb.cli.common import Parameter, wait_option
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
-from deeprefine_graphdb.cli.output import emit, note, table
+from deeprefine_graphdb.cli.output import counted, emit, note, table
 
 if TYPE_CHECKING:
     from deeprefine_graphdb.stores.protocol import Table
@@ -78,7 +78,7 @@ def print_rows(options: Options, answer: Table, style: str) -> None:
         click.echo(json.dumps(rows, ensure_ascii=False, indent=2, default=str))
         return
     emit(options, rows, lambda: table(answer.columns, answer.rows))
-    note(options, f"{len(answer.rows)} row{'' if len(answer.rows) == 1 else 's'}.")
+    note(options, f"{counted(len(answer.rows), 'row')}.")
 
 
 def _csv_cell(value: Any) -> Any:

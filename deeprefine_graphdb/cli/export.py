@@ -8,7 +8,7 @@ import click
 
 from deeprefine_graphdb.cli.common import wait_option
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
-from deeprefine_graphdb.cli.output import emit
+from deeprefine_graphdb.cli.output import counted, emit
 from deeprefine_graphdb.model.errors import UsageError
 
 
@@ -37,5 +37,5 @@ def command(options: Options, out: Path | None, check: bool, force: bool) -> Non
     else:
         report = export(base, force=force)
     done = {"written": "Wrote", "unchanged": "Nothing to write in", "checked": "The store agrees with"}
-    objects = f"{report.touched} object{'' if report.touched == 1 else 's'}"
-    emit(options, report, f"{done[report.outcome]} {report.path}; {objects} differ from the base.")
+    differ = counted(report.touched, "object") + (" differs" if report.touched == 1 else " differ")
+    emit(options, report, f"{done[report.outcome]} {report.path}; {differ} from the base.")

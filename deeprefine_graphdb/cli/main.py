@@ -36,6 +36,7 @@ COMMANDS = {
     "cypher": (f"{HERE}.cypher", "Run one reading Cypher statement on the store."),
     "audit": (f"{HERE}.audit", "Ask the history named questions, and verify it."),
     "doctor": (f"{HERE}.doctor", "Check the store, rebuild it, or fold its write-ahead log."),
+    "demo": (f"{HERE}.demo", "Show the whole way on a small bundled knowledge base."),
 }
 
 

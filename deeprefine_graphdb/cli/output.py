@@ -61,6 +61,11 @@ def clean(text: str) -> str:
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
+def counted(number: int, thing: str) -> str:
+    """Give a number with its noun: ``1 hop``, ``2 hops``."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
 def table(headers: Sequence[str], rows: Iterable[Sequence[Any]], cell_width: int = 60) -> str:
     """Lay rows out in columns; a cell is one line and at most ``cell_width`` characters."""
     cells = [[_cell(value, cell_width) for value in row] for row in rows]
