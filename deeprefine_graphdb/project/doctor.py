@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from deeprefine_graphdb import stores
@@ -15,16 +16,14 @@ from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, file_digest
 from deeprefine_graphdb.project.sync import read_source
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.project import project_all
-from deeprefine_graphdb.provenance.records import SnapshotBody, read_body
+from deeprefine_graphdb.provenance.records import SnapshotBody, SyncBody, read_body
+from deeprefine_graphdb.provenance.remains import left_behind
 from deeprefine_graphdb.provenance.verify import verify
 from deeprefine_graphdb.stores.journal import Journal
 from deeprefine_graphdb.stores.protocol import Generation
 from deeprefine_loaders.basefile import BASE_NAME
 from deeprefine_loaders.graphfile import GraphFile
 from deeprefine_loaders.render import render_digest
-
-FOLD_FROM_BYTES = 4 << 20
-FOLD_AT_ONCE_BYTES = 8 << 20
 
 
 class Finding(Frozen):
@@ -108,6 +107,9 @@ def rebuild(base: KnowledgeBase) -> DoctorReport:
     derived = derive(ParsedBase(graph), active_refinements(log))
     rows = project_all(log.records)
     last = log.records[-1]
+    touched = derived.touched()
+    present = {*graph.nodes.id, *(entity.id for entity in touched.entities)}
+    gone = left_behind(log.records, present, _last_sync(log))
     stores.load_generation(
         base.url,
         Generation(
@@ -121,7 +123,7 @@ def rebuild(base: KnowledgeBase) -> DoctorReport:
                 seq=last.seq,
                 head=last.hash,
             ),
-            touched=derived.touched(),
+            touched=replace(touched, entities=(*touched.entities, *gone)),
             aliases=tuple(derived.view.overlay.aliases.values()),
             nodes=rows.nodes,
             relations=rows.relations,
@@ -141,14 +143,6 @@ def compact(base: KnowledgeBase) -> DoctorReport:
     after = stores.wal_bytes(base.url)
     detail = f"write-ahead log {before:,} → {after:,} bytes"
     return DoctorReport(findings=(Finding(what="store", ok=True, detail=detail),), done="compacted")
-
-
-def fold_if_long(base: KnowledgeBase, at_least: int = FOLD_FROM_BYTES) -> bool:
-    """Fold the write-ahead log when it has grown to a size, in bytes, that slows opening; tell whether it was."""
-    if stores.wal_bytes(base.url) < at_least:
-        return False
-    stores.fold(base.url, log_dir=base.project.log, wait=base.wait)
-    return True
 
 
 def active_refinements(log: Log) -> list[ActiveRefinement]:
@@ -193,6 +187,10 @@ def _only_journal(folder: Path) -> str:
             "Run `deeprefine-db sync` for a new store.",
         )
     return found[0].stem
+
+
+def _last_sync(log: Log) -> int:
+    return max((body.revision for body in log.snapshots() if isinstance(body, SyncBody)), default=0)
 
 
 def _revision(log: Log) -> int:

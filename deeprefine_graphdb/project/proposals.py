@@ -9,11 +9,18 @@ from pathlib import Path
 from typing import Literal
 
 from deeprefine_graphdb.grammar.actions import format_actions, parse_answer
+from deeprefine_graphdb.graph.plan import plan_refinement
 from deeprefine_graphdb.graph.view import GraphView
 from deeprefine_graphdb.loop.trace import LoopTrace, load_trace, read_trace
 from deeprefine_graphdb.loop.validity import trace_faults
-from deeprefine_graphdb.model.actions import Action
-from deeprefine_graphdb.model.errors import DeepRefineError, NeedsDecision, NothingToDo, UsageError
+from deeprefine_graphdb.model.actions import Action, Footprint
+from deeprefine_graphdb.model.errors import (
+    ActionRefused,
+    DeepRefineError,
+    NeedsDecision,
+    NothingToDo,
+    UsageError,
+)
 from deeprefine_graphdb.model.graph import Triple
 from deeprefine_graphdb.model.write import NewRecord, WritePlan
 from deeprefine_graphdb.project.files import write_proposal, write_review
@@ -229,10 +236,20 @@ def _reviewed(
             )
             for each in review.actions
         ),
-        footprint=view.footprint(),
+        footprint=_footprint(store, view, review),
         revision=store.state().revision,
     )
     return Reviewed(proposal, review, trace)
+
+
+def _footprint(store: GraphStore, reviewed: GraphView, review: Review) -> Footprint:
+    """Give what planning reads: a change of what only the review looked at leaves a proposal as good as it was."""
+    planning = GraphView(store)
+    try:
+        plan_refinement(planning, "footprint", [(each.number, each.action) for each in review.actions], 0)
+    except ActionRefused:
+        return reviewed.footprint()
+    return planning.footprint()
 
 
 def _review(

@@ -22,7 +22,7 @@ from deeprefine_graphdb.project.files import ResultRow, append_result
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.proposals import propose, record_trace, trace_body
 from deeprefine_graphdb.project.settings import Settings
-from deeprefine_graphdb.project.sync import needs_sync, sync
+from deeprefine_graphdb.project.sync import sync
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import ProposalBody, TraceBody, now
 from deeprefine_graphdb.retrieval.protocol import Retriever
@@ -103,11 +103,9 @@ def chat_model(settings: Settings) -> ChatModel:
 
 
 def prepare(base: KnowledgeBase, say: Say) -> None:
-    """Sync when the store is missing or graph.json has changed."""
-    if needs_sync(base):
-        report = sync(base, say)
-        for warning in report.warnings:
-            say(f"Warning: {warning}")
+    """Sync: the store is made when it is missing, brought up to a changed graph.json, and folded when it is slow."""
+    for warning in sync(base, say).warnings:
+        say(f"Warning: {warning}")
 
 
 def refine_one(base: KnowledgeBase, question: str, job: RefineJob, say: Say) -> RefineReport:

@@ -10,11 +10,13 @@ from deeprefine_graphdb import stores
 from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.errors import GraphChanged, GraphFormatError
 from deeprefine_graphdb.model.write import StoreState
+from deeprefine_graphdb.project.folding import fold_if_long
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.project import project_all
 from deeprefine_graphdb.provenance.records import ExportBody, SyncBody, new_id, to_record
-from deeprefine_graphdb.stores.protocol import Generation
+from deeprefine_graphdb.provenance.remains import left_behind
+from deeprefine_graphdb.stores.protocol import Generation, Touched
 from deeprefine_loaders.errors import FormatError
 from deeprefine_loaders.graphfile import GraphFile, read_graph
 
@@ -51,6 +53,8 @@ def sync(base: KnowledgeBase, say: Say = _quiet) -> SyncReport:
     log = base.log()
     known = known_digests(log).get(digest)
     if known is not None:
+        if fold_if_long(base):
+            say("Folded the store's write-ahead log.")
         return _report("unchanged", base, known)
     if log.refinements():
         raise GraphChanged(
@@ -105,6 +109,7 @@ def _load(base: KnowledgeBase, graph: GraphFile, log: Log) -> SyncReport:
             state=state.model_copy(
                 update={"base_digest": graph.digest, "file_digest": graph.digest, "revision": revision}
             ),
+            touched=Touched(entities=left_behind(log.records, set(graph.nodes.id), revision)),
             nodes=rows.nodes,
             relations=rows.relations,
         ),

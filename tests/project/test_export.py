@@ -112,9 +112,9 @@ def test_a_changed_file_replaces_the_graph_while_nothing_is_refined(base: Knowle
     ("content", "says"),
     [
         (b"", "empty"),
-        (b"{", "JSON"),
-        (b"[]", "array"),
-        (b'{"files": {}, "total_files": 3}', "nodes"),
+        (b"{", "cut off"),
+        (b"[]", "list"),
+        (b'{"files": {}, "total_files": 3}', "detect"),
         (b'{"nodes":[{"id":"twin"},{"id":"twin"}],"links":[]}', "twin"),
     ],
 )
