@@ -133,10 +133,13 @@ class StoreRetriever:
             texts = self._texts(view, edges, stamp.of(store.state()))
             if self._index.knows(texts.values()):
                 scores = self._index.scores(question, texts)
-                return self._expanded(view, edges, scores, limit, hops)
+                kept = [edges[key] for key in best_first(scores, limit)]
+                return self._expanded(view, kept, scores, hops)
         scores = self._index.scores(question, texts)
         with self._open() as store:
-            return self._expanded(GraphView(store), edges, scores, limit, hops)
+            view = GraphView(store)
+            kept = [edges[key] for key in best_first(scores, limit) if _is_live(view, edges[key])]
+            return self._expanded(view, kept, scores, hops)
 
     def _texts(self, view: GraphView, edges: dict[str, Edge], fresh: bool) -> dict[str, str]:
         texts = self._index.catalogue.texts(edges) if fresh else {}
@@ -149,23 +152,21 @@ class StoreRetriever:
         return texts
 
     def _expanded(
-        self, view: GraphView, edges: dict[str, Edge], scores: dict[str, float], limit: int, hops: int
+        self, view: GraphView, kept: Sequence[Edge], scores: dict[str, float], hops: int
     ) -> Retrieved:
-        kept = [edges[key] for key in best_first(scores, limit)]
-        triples = [triple_of(view, edge) for edge in kept if _is_live(view, edge)]
         spread = score_range([scores[edge.key] for edge in kept])
         return Retrieved(
-            triples=tuple(triples),
+            triples=tuple(triple_of(view, edge) for edge in kept),
             method=EXPANSION_METHOD,
             evidence=f"{hops} hop{'s' if hops != 1 else ''} in the store, "
-            f"{len(triples)} of {len(edges)} edges, ranked by {self._index.describe()}{spread}",
+            f"{len(kept)} of {len(scores)} edges, ranked by {self._index.describe()}{spread}",
         )
 
 
 def _within(view: GraphView, entity_ids: Iterable[str], hops: int) -> dict[str, Edge]:
     """Give the edges within some hops of entities, by key; of equal triples the one with the lowest key."""
     found: dict[str, Edge] = {}
-    frontier = [entity_id for entity_id in dict.fromkeys(entity_ids) if view.entity(entity_id) is not None]
+    frontier = list(dict.fromkeys(entity_ids))
     reached = set(frontier)
     for _ in range(hops):
         edges = [edge for entity_id in frontier for edge in view.neighbours(entity_id, NEIGHBOUR_CAP)]

@@ -83,11 +83,10 @@ class VectorIndex:
             if rebuild:
                 self._file, self._rows = None, {}
             self._open_file(rebuild)
-            edges, vectors_of = self._texts()
-            self._complete(vectors_of.values(), rebuild)
-            digests = {text: text_digest(text) for text in set(vectors_of.values())}
-            self._edge_rows = np.array(edges, np.int64)
-            self._edge_vectors = np.array([self._rows[digests[vectors_of[row]]] for row in edges], np.int64)
+            texts = dict(self.catalogue.all_texts())
+            digests = self._complete(texts.values(), rebuild)
+            self._edge_rows = np.array(list(texts), np.int64)
+            self._edge_vectors = np.array([self._rows[digests[text]] for text in texts.values()], np.int64)
             self._ready = stamp
             self._say(stamp, len(digests))
 
@@ -133,17 +132,13 @@ class VectorIndex:
         dimension = f", {self._file.dimension} dimensions" if self._file is not None else ""
         return f"FAISS over edge embeddings ({self._embedder.model}{dimension})"
 
-    def _texts(self) -> tuple[list[int], dict[int, str]]:
-        texts = dict(self.catalogue.all_texts())
-        return list(texts), texts
-
     def _vectors(self, texts: Sequence[str]) -> Vectors:
         with self._lock:
             self._open_file()
-            self._complete(texts)
+            digests = self._complete(texts)
             if self._file is None:
                 return np.zeros((0, 0), np.float32)
-            return self._file.take([self._rows[text_digest(text)] for text in texts])
+            return self._file.take([self._rows[digests[text]] for text in texts])
 
     def _open_file(self, rebuild: bool = False) -> None:
         """Find the file of the model. Raises :class:`IndexStale` when the index is of another model."""
@@ -167,22 +162,20 @@ class VectorIndex:
         self._file = VectorFile(self._folder / f"{_stem(self._embedder.model)}-{dimension}", dimension)
         self._rows = self._file.rows()
 
-    def _complete(self, texts: Iterable[str], rebuild: bool = False) -> None:
-        """Embed the texts that have no vector, keeping each answer before the next request."""
-        distinct = dict.fromkeys(texts)
-        if not self._missing(distinct):
-            return
+    def _complete(self, texts: Iterable[str], rebuild: bool = False) -> dict[str, bytes]:
+        """Embed the texts that have no vector, keeping each answer before the next request; give all digests."""
+        digests = {text: text_digest(text) for text in dict.fromkeys(texts)}
+        if not self._missing(digests):
+            return digests
         with self._writing():
             # Another process may have made the file, or added to it, while this one waited.
             self._open_file(rebuild)
             if self._file is not None:
                 self._rows = self._file.rows()
-            missing = self._missing(distinct)
-            while missing:
-                if not self._append(missing, rebuild):
-                    missing = self._missing(distinct)
-                    continue
-                return
+            while missing := self._missing(digests):
+                if self._append(missing, rebuild):
+                    break
+        return digests
 
     def _append(self, missing: list[str], rebuild: bool) -> bool:
         """Embed and keep texts; ``False`` when the model's dimension turned out to be another one."""
@@ -211,8 +204,8 @@ class VectorIndex:
         self._file.append([digests[at] for at in fresh], vectors[fresh])
         self._rows.update((digests[at], first + n) for n, at in enumerate(fresh))
 
-    def _missing(self, texts: Iterable[str]) -> list[str]:
-        return [text for text in texts if text_digest(text) not in self._rows]
+    def _missing(self, digests: Mapping[str, bytes]) -> list[str]:
+        return [text for text, digest in digests.items() if digest not in self._rows]
 
     def _nearest(self, query: Vectors, limit: int) -> dict[int, float]:
         """Give rows and scores of the vectors that the best ``limit`` edges can have, last ties included."""

@@ -15,7 +15,6 @@ GENERIC = frozenset({
         "unknown",
         "n/a",
         "n.a.",
-        "na",
         "none",
         "null",
         "nil",
@@ -56,11 +55,6 @@ GENERIC = frozenset({
         "tbd",
         "todo",
         "placeholder",
-        "example",
-        "object",
-        "subject",
-        "entity",
-        "node",
     ),
 })
 SHORTEST = 3

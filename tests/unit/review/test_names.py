@@ -28,7 +28,9 @@ def test_names_that_say_nothing_are_generic(name: str) -> None:
     assert is_generic(name)
 
 
-@pytest.mark.parametrize("name", ["unknown_host()", "NoneType", "Nullable", "Other Systems", "依赖", "x"])
+@pytest.mark.parametrize(
+    "name", ["unknown_host()", "NoneType", "Nullable", "Other Systems", "Node", "object", "依赖", "x"]
+)
 def test_names_that_say_something_are_not_generic(name: str) -> None:
     assert not is_generic(name)
 
