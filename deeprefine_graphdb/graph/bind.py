@@ -19,7 +19,7 @@ from deeprefine_graphdb.model.actions import (
 )
 from deeprefine_graphdb.model.errors import ActionRefused
 from deeprefine_graphdb.model.graph import Edge, Entity
-from deeprefine_loaders.identity import norm_label, shown_label, storable_text
+from deeprefine_loaders.identity import column_text, norm_label, shown_label
 from deeprefine_loaders.objects import read_object
 
 NEAREST_NAMED = 5
@@ -80,7 +80,7 @@ def _reference_to_new(view: GraphView, label: str, taken: str = "") -> Reference
     while entity_id == taken or _is_taken(view, entity_id):
         n += 1
         entity_id = f"{stem}_{n}"
-    shown = storable_text(label) or ""
+    shown = column_text(label) or ""
     return Reference(
         id=entity_id,
         label=shown,
@@ -154,10 +154,10 @@ def _fingerprint(view: GraphView, edge: Edge, count: int) -> Fingerprint:
     members = read_object(raw)
     return Fingerprint(
         raw_digest=hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest(),
-        source_file=storable_text(members.get("source_file")),
-        source_location=storable_text(members.get("source_location")),
-        context=storable_text(members.get("context")),
-        origin=storable_text(members.get("_origin")),
+        source_file=column_text(members.get("source_file")),
+        source_location=column_text(members.get("source_location")),
+        context=column_text(members.get("context")),
+        origin=column_text(members.get("_origin")),
         confidence=edge.confidence,
         count=count,
     )

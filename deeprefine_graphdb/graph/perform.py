@@ -11,7 +11,7 @@ from deeprefine_graphdb.graph.view import GraphView
 from deeprefine_graphdb.model.actions import BoundAction, Effect, ObjectChange, Reference
 from deeprefine_graphdb.model.errors import ActionRefused
 from deeprefine_graphdb.model.graph import Alias, Edge, Entity
-from deeprefine_loaders.identity import edge_key, norm_label, storable_text
+from deeprefine_loaders.identity import column_text, edge_key, norm_label
 from deeprefine_loaders.objects import read_object
 
 NextSeq = Callable[[], int]
@@ -77,11 +77,11 @@ def _create(
     retired = view.entity_row(end.id)
     row = Entity(
         id=end.id,
-        label=storable_text(label) or "",
+        label=column_text(label) or "",
         norm_label=norm_label(label) if view.base.header.nodes_have_norm_label else None,
         file_type="concept",
         source_file="",
-        community=storable_text(community),
+        community=column_text(community),
         origin="semantic",
         raw=raw,
         added_by=bound.id,
@@ -111,7 +111,7 @@ def _inherit_community(view: GraphView, bound: BoundAction) -> list[ObjectChange
             )
             changes.append(
                 view.put(
-                    entity.model_copy(update={"raw": raw, "community": storable_text(community)}), "changed"
+                    entity.model_copy(update={"raw": raw, "community": column_text(community)}), "changed"
                 )
             )
     return changes
@@ -162,7 +162,7 @@ def _rename(view: GraphView, bound: BoundAction) -> Effect:
     if entity is None:
         raise ActionRefused(f"The entity {bound.subject.label!r} ({bound.subject.id}) is not in the graph.")
     label = bound.intent.object
-    shown = storable_text(label) or ""
+    shown = column_text(label) or ""
     if entity.label == shown:
         return _already(bound, entity.id, "The entity has this label already.")
     raw = texts.renamed_text(view, bound.id, entity, label)

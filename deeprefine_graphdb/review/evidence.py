@@ -9,7 +9,7 @@ from deeprefine_graphdb.model.graph import Edge, Entity, Triple
 from deeprefine_graphdb.retrieval.sources import Excerpt, SourceReader
 from deeprefine_graphdb.review.models import Evidence
 from deeprefine_graphdb.review.names import is_file, mention
-from deeprefine_loaders.identity import norm_label, storable_text
+from deeprefine_loaders.identity import column_text, norm_label
 from deeprefine_loaders.objects import read_object
 
 MAX_PATH = 3
@@ -53,7 +53,7 @@ class Grounds:
     def edge(self, edge: Edge, note: str = "") -> Evidence:
         """Show an edge, and where its file says that it comes from."""
         members = read_object(self.view.object_text(edge))
-        file, line = (storable_text(members.get(name)) for name in ("source_file", "source_location"))
+        file, line = (column_text(members.get(name)) for name in ("source_file", "source_location"))
         where = f"{file}:{line.removeprefix('L')}" if file and line else file or ""
         marks = ", ".join(mark for mark in (edge.confidence, note) if mark)
         shown = f"{self.label(edge.src)} -{edge.relation}-> {self.label(edge.tgt)}"

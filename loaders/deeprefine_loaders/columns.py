@@ -11,7 +11,7 @@ from typing import Any
 
 from .errors import FormatError
 from .fields import members_of_hyperedge, relation_member
-from .identity import edge_key, hyperedge_key, shown_label, storable_text
+from .identity import column_text, edge_key, hyperedge_key, shown_label, storable_text
 
 Taker = Callable[[Any, int, int], None]
 """Is given a parsed element, its start and its end."""
@@ -70,25 +70,26 @@ class Spans:
 
 
 class Pool:
-    """Gives values in storable form, and keeps one copy of equal texts."""
+    """Gives values as text, by a function of :mod:`identity`, and keeps one copy of equal texts."""
 
-    def __init__(self) -> None:
+    def __init__(self, write: Callable[[Any], str | None]) -> None:
+        self._write = write
         self._texts: dict[str, str] = {}
         self._numbers: dict[int, str] = {}
 
     def text(self, value: Any) -> str | None:
-        """Give the storable form of a value, the same object for equal ones."""
+        """Give the text of a value, the same object for equal ones."""
         if type(value) is str:
             kept = self._texts.get(value)
             if kept is None:
-                kept = self._texts[value] = storable_text(value) or ""
+                kept = self._texts[value] = self._write(value) or ""
             return kept
         if type(value) is int:
             kept = self._numbers.get(value)
             if kept is None:
-                kept = self._numbers[value] = storable_text(value) or ""
+                kept = self._numbers[value] = self._write(value) or ""
             return kept
-        return storable_text(value)
+        return self._write(value)
 
 
 class NodeReader:
@@ -103,7 +104,7 @@ class NodeReader:
 
     def taker(self, section: str, spans: Spans) -> Taker:
         """Give what adds the nodes of a section; all names are bound once, since it runs for every node."""
-        columns, places, pooled, blank = self.columns, self.places, Pool().text, {"label": None}
+        columns, places, pooled, blank = self.columns, self.places, Pool(column_text).text, {"label": None}
         add_id, add_label, add_norm = columns.id.append, columns.label.append, columns.norm_label.append
         add_type, add_file = columns.file_type.append, columns.source_file.append
         add_location, add_community = columns.source_location.append, columns.community.append
@@ -127,7 +128,7 @@ class NodeReader:
                 norm = None
             else:
                 self.with_norm_label += 1
-                norm = label if norm == label else storable_text(norm)
+                norm = label if norm == label else column_text(norm)
             self.with_community += "community" in node
             add_id(node_id)
             add_label(node_id if label == node_id else label)
@@ -153,8 +154,8 @@ class LinkReader:
         self.columns = LinkColumns()
         self.relation_members: Counter[str] = Counter()
         self._source = source
-        self._pool = Pool()
-        self._ends = Pool()
+        self._pool = Pool(column_text)
+        self._ends = Pool(storable_text)
         self._seen: dict[str, int] = {}
 
     def taker(self, section: str, spans: Spans) -> Taker:

@@ -27,6 +27,19 @@ def storable_text(value: Any) -> str | None:
     return JSON_PREFIX + json.dumps(value, ensure_ascii=True, separators=(",", ":"))
 
 
+def column_text(value: Any) -> str | None:
+    """Give a JSON value as text to read and search by: a string as it is, anything else as its JSON text.
+
+    Where the value identifies nothing, that ``10`` and ``"10"`` have one text does no harm. A string with a lone
+    surrogate becomes its storable form. ``None`` stays ``None``.
+    """
+    if value is None or (isinstance(value, str) and (value.isascii() or not has_surrogate(value))):
+        return value
+    if isinstance(value, str):
+        return storable_text(value)
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+
+
 def original_value(text: str | None) -> Any:
     """Undo :func:`storable_text`."""
     if text is not None and text.startswith(JSON_PREFIX):
@@ -68,9 +81,9 @@ def norm_label(label: str) -> str:
 
 
 def shown_label(node: dict[str, Any]) -> str:
-    """Give the label that a person sees: ``label``, else ``name``, else the id, in storable form."""
-    for member in ("label", "name", "id"):
-        text = storable_text(node.get(member))
+    """Give the label that a person sees: ``label``, else ``name``, else the id in storable form."""
+    for member in ("label", "name"):
+        text = column_text(node.get(member))
         if text is not None:
             return text
-    return ""
+    return storable_text(node.get("id")) or ""

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from deeprefine_loaders.basefile import BaseFile, write_base
 from deeprefine_loaders.graphfile import parse_graph, read_graph
 from deeprefine_loaders.header import KIND_OF_SECTION, Header
-from deeprefine_loaders.identity import original_value, storable_text
+from deeprefine_loaders.identity import column_text, original_value, storable_text
 from deeprefine_loaders.render import Edits, render, render_digest
 from tests.unit.loaders.odd_files import Writer, documents, few, writers
 
@@ -98,14 +98,16 @@ def test_columns_say_what_the_objects_say(value: dict[str, Any], writer: Writer)
     for at, node in enumerate(nodes):
         label = node.get("label")
         label = node["id"] if label is None else label
-        assert same(original_value(graph.nodes.label[at]), label)
+        assert graph.nodes.label[at] == (
+            storable_text(node["id"]) if node.get("label") is None else column_text(label)
+        )
         for column, name in (
             ("norm_label", "norm_label"),
             ("source_file", "source_file"),
             ("origin", "_origin"),
         ):
-            assert getattr(graph.nodes, column)[at] == storable_text(node.get(name))
-        assert same(original_value(graph.nodes.community[at]), node.get("community"))
+            assert getattr(graph.nodes, column)[at] == column_text(node.get(name))
+        assert graph.nodes.community[at] == column_text(node.get("community"))
     links = [link for name in value if name in {"links", "edges"} for link in value[name]]
     known = {storable_text(node["id"]) for node in nodes}
     pairs: Counter[frozenset[str]] = Counter()
@@ -117,9 +119,9 @@ def test_columns_say_what_the_objects_say(value: dict[str, Any], writer: Writer)
             storable_text(target),
         )
         told = [link[name] for name in ("relation", "relationship", "type") if link.get(name) is not None]
-        assert graph.links.relation[at] == (storable_text(told[0]) if told else "")
+        assert graph.links.relation[at] == (column_text(told[0]) if told else "")
         assert graph.links.dangling[at] is not ({graph.links.source[at], graph.links.target[at]} <= known)
-        assert graph.links.confidence[at] == storable_text(link.get("confidence"))
+        assert graph.links.confidence[at] == column_text(link.get("confidence"))
         pairs[frozenset((graph.links.source[at], graph.links.target[at]))] += 1
     assert graph.header.parallel_pairs is any(count > 1 for count in pairs.values())
     listed = [item for objects in sections_of(value).items() if "hyper" in objects[0] for item in objects[1]]
