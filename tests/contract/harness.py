@@ -103,15 +103,12 @@ def put(name: str, row: Row) -> Statement:
     return Statement(name=f"graph/{name}", params=params)
 
 
-def added_entity(entity_id: str, **columns: Any) -> Entity:
-    return Entity(
-        id=entity_id, **{"label": entity_id.upper(), "raw": "{}", "added_by": "r.1", "seq": 1} | columns
-    )
+def added_entity(entity_id: str, label: str | None = None) -> Entity:
+    return Entity(id=entity_id, label=label or entity_id.upper(), raw="{}", added_by="r.1", seq=1)
 
 
-def added_edge(key: str, src: str, tgt: str, **columns: Any) -> Edge:
-    own = {"origin_key": key, "relation": "new", "raw": "{}", "added_by": "r.1", "seq": 1}
-    return Edge(key=key, src=src, tgt=tgt, **own | columns)
+def added_edge(key: str, src: str, tgt: str, relation: str = "new") -> Edge:
+    return Edge(key=key, origin_key=key, src=src, tgt=tgt, relation=relation, raw="{}", added_by="r.1", seq=1)
 
 
 def plan(*statements: Statement, revision: int | None = 0, **body: Any) -> WritePlan:

@@ -25,7 +25,7 @@ def test_an_entity_is_read_with_all_its_columns(loaded: Harness) -> None:
         assert store.entity("a") == Entity(
             id="a", label="Ada", norm_label="ada", file_type="code", source_file="a.py", origin="ast"
         )
-        assert store.entity("b") == Entity(id="b", label="Bob", source_location="L1", community="json:3")
+        assert store.entity("b") == Entity(id="b", label="Bob", source_location="L1", community="3")
         assert store.entity("d") == Entity(id="d", label="d")
         assert store.entity("json:1") == Entity(id="json:1", label="One")
         assert store.entity("1") is None

@@ -129,12 +129,13 @@ def test_no_rows_of_maps_are_passed() -> None:
 
 def test_the_copy_of_a_table_names_its_columns_in_the_schemas_order() -> None:
     """Trap: COPY maps columns by position."""
-    for table in [*schema.node_tables().values(), *schema.rel_tables().values()]:
-        text = statements.load(table.copy, "kuzu").text
-        assert text.startswith(f"COPY {table.name} ")
+    tables = [(table.name, table.copy, table.columns) for table in schema.node_tables().values()]
+    tables += [(table.name, table.copy, table.columns) for table in schema.rel_tables().values()]
+    for name, copy, columns in tables:
+        text = statements.load(copy, "kuzu").text
+        assert text.startswith(f"COPY {name} ")
         listed = re.match(r"COPY \w+ \(([^)]*)\) FROM", text)
-        columns = [column.strip() for column in listed[1].split(",")] if listed else []
-        assert columns == list(table.columns)
+        assert ([column.strip() for column in listed[1].split(",")] if listed else []) == list(columns)
 
 
 def test_a_table_is_read_for_a_fold_in_the_schemas_order() -> None:

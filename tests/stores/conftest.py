@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.contract.harness import Harness, harness_at
+
+
+@pytest.fixture
+def harness(tmp_path: Path) -> Harness:
+    return harness_at(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Load the common graph once; making all tables anew for each test takes most of its time."""
+    directory = tmp_path_factory.mktemp("template")
+    harness_at(directory).load()
+    return directory
+
+
+@pytest.fixture
+def loaded(harness: Harness, template: Path, tmp_path: Path) -> Harness:
+    shutil.copytree(template, tmp_path, dirs_exist_ok=True)
+    return harness
