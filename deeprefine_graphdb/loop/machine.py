@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from deeprefine_graphdb.grammar import (
     format_actions,
@@ -193,21 +193,20 @@ class Machine:
 
     def _take_abduction(self, text: str) -> None:
         reason = parse_abduction(text)
-        self.trace.error_abduction_raw = strip_thinking(text)
+        self.trace.error_abduction_raw = _kept(text, parse_abduction, f"<abduction>{reason}</abduction>")
         self.trace.error_abduction_reason = reason
 
     def _take_refinement(self, text: str) -> None:
-        actions = parse_answer(text)
-        answer = strip_thinking(text)
-        # Kept as the model wrote it, provided that it reads the same without the thoughts around it.
-        self.trace.refinement_raw = answer if _reads_as(answer, actions) else format_actions(actions)
+        self.trace.refinement_raw = _kept(text, parse_answer, format_actions(parse_answer(text)))
 
 
-def _reads_as(answer: str, actions: tuple[Action, ...]) -> bool:
+def _kept(text: str, parse: Callable[[str], object], bare: str) -> str:
+    """Give an answer as the model wrote it without its thoughts, or bare if it then reads otherwise."""
+    answer = strip_thinking(text)
     try:
-        return parse_answer(answer) == actions
+        return answer if parse(answer) == parse(text) else bare
     except GrammarError:
-        return False
+        return bare
 
 
 def _entities(triples: Sequence[TraceTriple]) -> tuple[str, ...]:

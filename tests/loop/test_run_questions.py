@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -82,6 +83,7 @@ def test_questions_run_at_once_and_retrieve_one_at_a_time(tmp_path: Path) -> Non
         def first(self, question: str, limit: int) -> Retrieved:
             assert self.busy.acquire(blocking=False), "two retrievals at once"
             try:
+                time.sleep(0.05)
                 return super().first(question, limit)
             finally:
                 self.busy.release()

@@ -166,6 +166,27 @@ def test_a_thought_that_says_the_opposite_does_not_mislead_the_skill() -> None:
     assert validate_trace(_file(machine.trace, None)) == []
 
 
+def test_answers_are_kept_as_written_unless_they_read_otherwise_without_the_thoughts() -> None:
+    machine = Machine(new_trace("q?"))
+    for answer in (NO, YES):
+        need = machine.next()
+        assert isinstance(need, RetrieveFirst | RetrieveExpanded)
+        machine.retrieved(ChainRetriever().first("q?", 5))
+        machine.answer(answer)
+    nested = "<think><think></think></think><judge>"
+    machine.answer(f"<abduction>why</abduction>{nested}")
+    machine.sources("")
+    machine.answer(f"{REFINEMENT}{nested}")
+    assert machine.trace.error_abduction_raw == "<abduction>why</abduction>"
+    assert machine.trace.refinement_raw == REFINEMENT
+    assert machine.next() == Done(
+        early_exit=False, actions=(InsertEdge(subject="a", relation="calls", object="b"),)
+    )
+    machine.trace.refinement_raw = None
+    machine.answer(f"<think>hm</think>So: {REFINEMENT} as discussed.")
+    assert machine.trace.refinement_raw == f"So: {REFINEMENT} as discussed."
+
+
 def test_one_hop_that_says_no_is_an_early_exit_when_one_is_all() -> None:
     trace, happened, done = _run([NO], Constants(max_hops=1))
     assert done.early_exit
