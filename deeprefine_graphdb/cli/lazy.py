@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 import click
+
+
+class PipeClosed(Exception):
+    """Whoever read our output has seen enough."""
 
 
 class LazyGroup(click.Group):
@@ -26,6 +31,15 @@ class LazyGroup(click.Group):
         module, _ = self.lazy[cmd_name]
         command: click.Command = importlib.import_module(module).command
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a closed pipe becomes an error that click does not end the process for."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError as error:
+            raise PipeClosed from error
+        return result
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands without importing them."""

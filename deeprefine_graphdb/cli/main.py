@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import click
 
 from deeprefine_graphdb import __version__
-from deeprefine_graphdb.cli.lazy import LazyGroup
+from deeprefine_graphdb.cli.lazy import LazyGroup, PipeClosed
 from deeprefine_graphdb.cli.options import Options, common_options
 from deeprefine_graphdb.cli.output import warn
 from deeprefine_graphdb.model.errors import DeepRefineError
@@ -66,8 +66,7 @@ def run(arguments: Sequence[str] | None, options: Options) -> int:
     """Run the command line and give its exit code; errors are one sentence on stderr."""
     try:
         code = cli.main(arguments, prog_name="deeprefine-db", obj=options, standalone_mode=False)
-        sys.stdout.flush()
-    except BrokenPipeError:
+    except (BrokenPipeError, PipeClosed):
         # Python flushes stdout once more at exit; it has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED

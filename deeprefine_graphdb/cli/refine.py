@@ -8,7 +8,7 @@ import click
 
 from deeprefine_graphdb.cli.common import person, setting_option, wait_option
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
-from deeprefine_graphdb.cli.output import Progress, emit, note, width
+from deeprefine_graphdb.cli.output import Progress, counted, emit, note, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,9 +108,7 @@ def _lines(each: Refined) -> Iterator[str]:
     if each.review is not None:
         yield from (f"  {line}" for line in as_lines(each.review, width() - 2))
     if each.calls:
-        spent = (
-            f"{len(each.calls)} calls, {each.tokens_in:,} + {each.tokens_out:,} tokens, {each.seconds:.1f} s"
-        )
-        yield f"  {each.hops} hops, {spent}"
+        tokens = f"{each.tokens_in:,} + {each.tokens_out:,} tokens, {each.seconds:.1f} s"
+        yield f"  {counted(each.hops, 'hop')}, {counted(len(each.calls), 'call')}, {tokens}"
     if each.outcome == "proposed":
         yield f"  Next: deeprefine-db apply {each.proposal_id}"

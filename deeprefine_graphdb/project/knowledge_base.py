@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -19,6 +21,7 @@ from deeprefine_graphdb.stores.journal import Journal
 from deeprefine_graphdb.stores.protocol import GraphStore
 
 CHUNK = 1 << 20
+_ONE_HANDLE = threading.RLock()
 
 
 @dataclass(frozen=True)
@@ -38,11 +41,19 @@ class KnowledgeBase:
         """Tell whether there is a store at the URL."""
         return stores.store_exists(self.url)
 
-    def open(self, mode: Literal["read", "write"]) -> AbstractContextManager[GraphStore]:
-        """Open the store. Raises :class:`StoreMissing` where nothing was synced yet."""
+    @contextmanager
+    def open(self, mode: Literal["read", "write"]) -> Iterator[GraphStore]:
+        """Open the store; threads of this process take turns, since an engine is opened once in a process.
+
+        Raises :class:`StoreMissing` where nothing was synced yet.
+        """
         if not self.has_store():
             raise StoreMissing(f"There is no store at {self.url}.", "Run `deeprefine-db sync` first.")
-        return stores.open_store(self.url, log_dir=self.project.log, mode=mode, wait=self.wait)
+        with (
+            _ONE_HANDLE,
+            stores.open_store(self.url, log_dir=self.project.log, mode=mode, wait=self.wait) as store,
+        ):
+            yield store
 
     def log(self) -> Log:
         """Read the log from the journal, without opening the engine. Empty where nothing was synced yet."""
