@@ -61,7 +61,7 @@ def _bind_insert(view: GraphView, action: InsertEdge, action_id: str) -> BoundAc
     )
     if target is not None:
         object_ref = reference_to(view, target)
-    elif subject is None and norm_label(action.object) == norm_label(action.subject):
+    elif subject is None and _norm(action.object) == _norm(action.subject):
         object_ref = subject_ref
     else:
         object_ref = _reference_to_new(view, action.object, taken=subject_ref.id)
@@ -72,6 +72,10 @@ def _bind_insert(view: GraphView, action: InsertEdge, action_id: str) -> BoundAc
         subject=subject_ref,
         object=object_ref,
     )
+
+
+def _norm(name: str) -> str:
+    return norm_label(column_text(name) or "")
 
 
 def _reference_to_new(view: GraphView, label: str, taken: str = "") -> Reference:
@@ -102,7 +106,8 @@ def _is_taken(view: GraphView, entity_id: str) -> bool:
 
 def _bind_delete(view: GraphView, action: DeleteEdge, action_id: str) -> BoundAction:
     subject, target = resolve(view, action.subject), resolve(view, action.object)
-    equal = [edge for edge in view.edges_between(subject.id, target.id) if edge.relation == action.relation]
+    relation = column_text(action.relation)
+    equal = [edge for edge in view.edges_between(subject.id, target.id) if edge.relation == relation]
     if not equal:
         raise ActionRefused(
             f"There is no edge {action.subject!r} -{action.relation}-> {action.object!r} to delete.",

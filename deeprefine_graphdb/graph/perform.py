@@ -48,7 +48,7 @@ def _already(bound: BoundAction, witness: str, note: str) -> Effect:
 
 
 def _insert(view: GraphView, bound: BoundAction, next_seq: NextSeq) -> Effect:
-    relation = bound.intent.relation
+    relation = column_text(bound.intent.relation) or ""
     source, target = bound.subject.id, bound.object.id
     equal = [edge for edge in view.edges_between(source, target) if edge.relation == relation]
     if equal:
@@ -73,12 +73,13 @@ def _create(
 ) -> ObjectChange:
     label = bound.intent.subject if end == bound.subject else bound.intent.object
     community = _community(view, other.id)
+    shown = column_text(label) or ""
     raw = texts.new_entity_text(view, bound.id, end.id, label, community)
     retired = view.entity_row(end.id)
     row = Entity(
         id=end.id,
-        label=column_text(label) or "",
-        norm_label=norm_label(label) if view.base.header.nodes_have_norm_label else None,
+        label=shown,
+        norm_label=norm_label(shown) if view.base.header.nodes_have_norm_label else None,
         file_type="concept",
         source_file="",
         community=column_text(community),
@@ -133,7 +134,7 @@ def _add_edge(
         tgt=target,
         relation=relation,
         confidence="INFERRED",
-        raw=texts.new_edge_text(view, bound.id, source, relation, target),
+        raw=texts.new_edge_text(view, bound.id, source, bound.intent.relation, target),
         added_by=bound.id,
         seq=next_seq(),
     )
@@ -144,7 +145,7 @@ def _delete(view: GraphView, bound: BoundAction) -> Effect:
     equal = [
         edge
         for edge in view.edges_between(bound.subject.id, bound.object.id)
-        if edge.relation == bound.intent.relation
+        if edge.relation == column_text(bound.intent.relation)
     ]
     if bound.scope == "occurrence":
         equal = [edge for edge in equal if edge.key == bound.edge_key]
@@ -169,7 +170,7 @@ def _rename(view: GraphView, bound: BoundAction) -> Effect:
     renamed = entity.model_copy(
         update={
             "label": shown,
-            "norm_label": norm_label(label) if entity.norm_label is not None else None,
+            "norm_label": norm_label(shown) if entity.norm_label is not None else None,
             "raw": raw,
             "changed_by": bound.id,
         }

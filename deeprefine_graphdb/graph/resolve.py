@@ -5,7 +5,7 @@ from __future__ import annotations
 from deeprefine_graphdb.graph.view import GraphView
 from deeprefine_graphdb.model.errors import ActionRefused, AmbiguousName
 from deeprefine_graphdb.model.graph import Entity, Names
-from deeprefine_loaders.identity import norm_label
+from deeprefine_loaders.identity import column_text, norm_label
 
 MAX_CANDIDATES_NAMED = 8
 
@@ -21,10 +21,11 @@ def resolve(view: GraphView, name: str) -> Entity:
     the right; label by normal form; alias. The first tier that knows the name decides. Raises :class:`AmbiguousName`
     with candidates when it gives more than one, and :class:`UnknownName` when no tier knows it.
     """
-    entity = view.entity(name)
+    text = column_text(name) or ""
+    entity = view.entity(text)
     if entity is not None:
         return entity
-    found = candidates(view, name)
+    found = candidates(view, text)
     if len(found) == 1:
         entity = view.entity(found[0])
         if entity is not None:

@@ -51,10 +51,10 @@ class EmbeddedStore:
 
     def edges_between(self, source: str, target: str) -> list[Edge]:
         """Give all edges source→target, live and retired, by key."""
-        return [
-            rows.edge(row)
-            for row in self._engine.run("graph/edges_between", {"source": source, "target": target})
-        ]
+        ends = {"source": source, "target": target}
+        if not self._engine.run("graph/edge_keys_between", ends):
+            return []
+        return [rows.edge(row) for row in self._engine.run("graph/edges_between", ends)]
 
     def edges_of(self, entity_id: str) -> list[Edge]:
         """Give all live edges of an entity in both directions, self loops once, by key."""
