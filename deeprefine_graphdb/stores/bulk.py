@@ -81,9 +81,7 @@ def copy_all(source: Engine, target: Engine) -> None:
     """Carry every row of a store over into a fresh database that has its tables."""
     nodes = [(table.read, table.copy) for table in schema.node_tables().values()]
     for read, copy in [*nodes, *((table.read, table.copy) for table in schema.rel_tables().values())]:
-        rows = source.arrow(read)
-        if rows.num_rows:
-            target.run(copy, {"rows": rows})
+        _run_copy(target, copy, source.arrow(read))
 
 
 def _entities(generation: Generation) -> Columns:
@@ -227,7 +225,7 @@ def _joined(columns: Columns, own: Sequence[Any], types: Mapping[str, str]) -> C
             joined[name] = _encoded([*columns[name], *rest])
             continue
         first = pa.array(columns[name], _TYPES[kind]) if name in columns else pa.nulls(count, _TYPES[kind])
-        joined[name] = pa.chunked_array([first, pa.array(rest, _TYPES[kind])]) if own else first
+        joined[name] = pa.concat_arrays([first, pa.array(rest, _TYPES[kind])]) if own else first
     return joined
 
 
@@ -255,8 +253,18 @@ def _copy(engine: Engine, name: str, columns: Columns, types: Mapping[str, str])
     if columns.keys() != types.keys():
         raise StatementError(f"The columns for {name} are not those of the schema.")
     arrays = {column: _array(columns[column], _TYPES[kind]) for column, kind in types.items()}
-    if len(next(iter(arrays.values()))):
-        engine.run(name, {"rows": pa.table(arrays)})
+    _run_copy(engine, name, pa.table(arrays))
+
+
+def _run_copy(engine: Engine, name: str, rows: Any) -> None:
+    """Copy a table of pyarrow and count what arrived: an empty chunk ends a COPY without an error."""
+    full = [batch for batch in rows.to_batches() if batch.num_rows]
+    if not full:
+        return
+    said = engine.run(name, {"rows": pa.Table.from_batches(full)})
+    copied = int(str(said[0][0]).split()[0])
+    if copied != rows.num_rows:
+        raise RuntimeError(f"{name} copied {copied} of {rows.num_rows} rows")
 
 
 def _array(values: Any, kind: Any) -> Any:
