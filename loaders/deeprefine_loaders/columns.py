@@ -13,8 +13,11 @@ from .errors import FormatError
 from .fields import members_of_hyperedge, relation_member
 from .identity import column_text, edge_key, hyperedge_key, shown_label, storable_text
 
-Taker = Callable[[Any, int, int], None]
-"""Is given a parsed element, its start and its end."""
+Taker = Callable[[list[Any], list[int], list[int]], None]
+"""Is given parsed elements, where each starts and where each ends."""
+
+_TEXTS = frozenset({str, type(None)})
+_WHOLE = frozenset({int, type(None)})
 
 
 @dataclass
@@ -62,6 +65,11 @@ class Spans:
         self.starts = array("Q")
         self.ends = array("Q")
 
+    def add(self, starts: list[int], ends: list[int]) -> None:
+        """Add elements in file order."""
+        self.starts.extend(starts)
+        self.ends.extend(ends)
+
     def flat(self) -> array[int]:
         """Give start, end, start, end and so on."""
         both = array("Q", bytes(16 * len(self.starts)))
@@ -74,26 +82,37 @@ class Pool:
 
     def __init__(self, write: Callable[[Any], str | None]) -> None:
         self._write = write
-        self._texts: dict[str, str] = {}
-        self._numbers: dict[int, str] = {}
+        self._of_text = _Known(write)
+        self._of_whole = _Known(write)
 
-    def text(self, value: Any) -> str | None:
-        """Give the text of a value, the same object for equal ones."""
-        if type(value) is str:
-            kept = self._texts.get(value)
-            if kept is None:
-                kept = self._texts[value] = self._write(value) or ""
-            return kept
-        if type(value) is int:
-            kept = self._numbers.get(value)
-            if kept is None:
-                kept = self._numbers[value] = self._write(value) or ""
-            return kept
-        return self._write(value)
+    def column(self, values: list[Any]) -> list[str | None]:
+        """Give the texts of values, the same object for equal ones."""
+        types = set(map(type, values))
+        if types <= _TEXTS:
+            return list(map(self._of_text.__getitem__, values))
+        if types <= _WHOLE:
+            return list(map(self._of_whole.__getitem__, values))
+        return [self._one(value) for value in values]
+
+    def _one(self, value: Any) -> str | None:
+        if type(value) is str or value is None:
+            return self._of_text[value]
+        return self._of_whole[value] if type(value) is int else self._write(value)
+
+
+class _Known(dict[Any, "str | None"]):
+    """Texts of values of one type, which are made when they are first asked for."""
+
+    def __init__(self, write: Callable[[Any], str | None]) -> None:
+        self._write = write
+
+    def __missing__(self, value: Any) -> str | None:
+        text = self[value] = self._write(value)
+        return text
 
 
 class NodeReader:
-    """Takes nodes one by one. Its takers raise :class:`FormatError` for what is no node."""
+    """Takes nodes in batches. Its takers raise :class:`FormatError` for what is no node."""
 
     def __init__(self, source: str) -> None:
         self.columns = NodeColumns()
@@ -101,54 +120,62 @@ class NodeReader:
         self.with_norm_label = 0
         self.with_community = 0
         self._source = source
+        self._pool = Pool(column_text)
 
     def taker(self, section: str, spans: Spans) -> Taker:
-        """Give what adds the nodes of a section; all names are bound once, since it runs for every node."""
-        columns, places, pooled, blank = self.columns, self.places, Pool(column_text).text, {"label": None}
-        add_id, add_label, add_norm = columns.id.append, columns.label.append, columns.norm_label.append
-        add_type, add_file = columns.file_type.append, columns.source_file.append
-        add_location, add_community = columns.source_location.append, columns.community.append
-        add_origin, add_start, add_end = columns.origin.append, spans.starts.append, spans.ends.append
+        """Give what adds the nodes of a section."""
 
-        def take(node: Any, start: int, end: int) -> None:
-            count = len(places)
-            if type(node) is not dict:
-                raise self._wrong(section, count, start, "is not an object")
-            get = node.get
-            node_id = storable_text(get("id"))
-            if node_id is None:
-                raise self._wrong(section, count, start, "has no id")
-            if places.setdefault(node_id, count) != count:
-                raise FormatError(
-                    f"{self._source} has two nodes with the id {node_id!r} (the second at byte {start}).",
-                    "Remove or rename one of them, or run graphify again.",
-                )
-            label, norm = shown_label(node), get("norm_label", blank)
-            if norm is blank:
-                norm = None
-            else:
-                self.with_norm_label += 1
-                norm = label if norm == label else column_text(norm)
-            self.with_community += "community" in node
-            add_id(node_id)
-            add_label(node_id if label == node_id else label)
-            add_norm(norm)
-            add_type(pooled(get("file_type")))
-            add_file(pooled(get("source_file")))
-            add_location(pooled(get("source_location")))
-            add_community(pooled(get("community")))
-            add_origin(pooled(get("_origin")))
-            add_start(start)
-            add_end(end)
+        def take(nodes: list[Any], starts: list[int], ends: list[int]) -> None:
+            _check_objects(self._source, section, nodes, len(spans.starts), starts)
+            columns, column = self.columns, self._pool.column
+            ids = self._ids(section, nodes, starts)
+            labels = self._labels(nodes, ids)
+            columns.id.extend(ids)
+            columns.label.extend(labels)
+            columns.norm_label.extend(self._norms(nodes, labels))
+            columns.file_type.extend(column([node.get("file_type") for node in nodes]))
+            columns.source_file.extend(column([node.get("source_file") for node in nodes]))
+            columns.source_location.extend(column([node.get("source_location") for node in nodes]))
+            columns.community.extend(column([node.get("community") for node in nodes]))
+            columns.origin.extend(column([node.get("_origin") for node in nodes]))
+            self.with_norm_label += sum("norm_label" in node for node in nodes)
+            self.with_community += sum("community" in node for node in nodes)
+            spans.add(starts, ends)
 
         return take
 
-    def _wrong(self, section: str, count: int, start: int, what: str) -> FormatError:
-        return FormatError(f"{self._source}: element {count} of {section} (at byte {start}) {what}.")
+    def _ids(self, section: str, nodes: list[dict[str, Any]], starts: list[int]) -> list[str]:
+        known, count = self.places, len(self.places)
+        ids = [storable_text(node.get("id")) for node in nodes]
+        for at, node_id in enumerate(ids):
+            if node_id is None:
+                raise _wrong(self._source, section, count + at, starts[at], "has no id")
+            if known.setdefault(node_id, count + at) != count + at:
+                raise FormatError(
+                    f"{self._source} has two nodes with the id {node_id!r} (the second at byte {starts[at]}).",
+                    "Remove or rename one of them, or run graphify again.",
+                )
+        return [node_id for node_id in ids if node_id is not None]
+
+    @staticmethod
+    def _labels(nodes: list[dict[str, Any]], ids: list[str]) -> list[str]:
+        """Give the labels that are shown; one that is the id is the very same object."""
+        labels = [
+            label if type(label) is str and label.isascii() else shown_label(node)
+            for node, label in zip(nodes, [node.get("label") for node in nodes], strict=True)
+        ]
+        return [node_id if label == node_id else label for node_id, label in zip(ids, labels, strict=True)]
+
+    @staticmethod
+    def _norms(nodes: list[dict[str, Any]], labels: list[str]) -> list[str | None]:
+        norms = [node.get("norm_label") for node in nodes]
+        return [
+            label if norm == label else column_text(norm) for label, norm in zip(labels, norms, strict=True)
+        ]
 
 
 class LinkReader:
-    """Takes links one by one. Its takers raise :class:`FormatError` for what is no link."""
+    """Takes links in batches. Its takers raise :class:`FormatError` for what is no link."""
 
     def __init__(self, source: str) -> None:
         self.columns = LinkColumns()
@@ -159,50 +186,53 @@ class LinkReader:
         self._seen: dict[str, int] = {}
 
     def taker(self, section: str, spans: Spans) -> Taker:
-        """Give what adds the links of a section; all names are bound once, since it runs for every link."""
-        columns, members, seen = self.columns, self.relation_members, self._seen
-        pooled, end_text = self._pool.text, self._ends.text
-        add_key, add_source, add_target = columns.key.append, columns.source.append, columns.target.append
-        add_relation, add_confidence = columns.relation.append, columns.confidence.append
-        add_start, add_end = spans.starts.append, spans.ends.append
+        """Give what adds the links of a section."""
 
-        def take(link: Any, start: int, end: int) -> None:
-            if type(link) is not dict:
-                raise FormatError(
-                    f"{self._source}: element {len(spans.starts)} of {section} (at byte {start}) is not an object."
-                )
-            get = link.get
-            source, target = get("_src"), get("_tgt")
-            source = end_text(get("source") if source is None else source) or ""
-            target = end_text(get("target") if target is None else target) or ""
-            member = "relation"
-            relation = get(member)
-            if relation is None:
-                member = relation_member(link) or ""
-                relation = get(member)
-            members[member] += 1
-            relation = pooled(relation) or ""
-            key = edge_key(source, relation, target)
-            if key in seen:
-                seen[key] = occurrence = seen[key] + 1
-                key = edge_key(source, relation, target, occurrence)
-            else:
-                seen[key] = 0
-            add_key(key)
-            add_source(source)
-            add_target(target)
-            add_relation(relation)
-            add_confidence(pooled(get("confidence")))
-            add_start(start)
-            add_end(end)
+        def take(links: list[Any], starts: list[int], ends: list[int]) -> None:
+            _check_objects(self._source, section, links, len(spans.starts), starts)
+            columns, column = self.columns, self._pool.column
+            sources, targets = self._end_ids(links, "_src", "source"), self._end_ids(links, "_tgt", "target")
+            relations = [text or "" for text in column(self._relations(links))]
+            columns.key.extend(self._keys(sources, relations, targets))
+            columns.source.extend(sources)
+            columns.target.extend(targets)
+            columns.relation.extend(relations)
+            columns.confidence.extend(column([link.get("confidence") for link in links]))
+            spans.add(starts, ends)
 
         return take
+
+    def _end_ids(self, links: list[dict[str, Any]], true_name: str, name: str) -> list[str]:
+        given = [link.get(true_name) for link in links]
+        plain = [link.get(name) for link in links]
+        if given.count(None) < len(given):
+            plain = [other if end is None else end for end, other in zip(given, plain, strict=True)]
+        return [end or "" for end in self._ends.column(plain)]
+
+    def _relations(self, links: list[dict[str, Any]]) -> list[Any]:
+        relations = [link.get("relation") for link in links]
+        if None not in relations:
+            self.relation_members["relation"] += len(links)
+            return relations
+        members = [relation_member(link) for link in links]
+        self.relation_members.update(member for member in members if member is not None)
+        return [None if member is None else link[member] for link, member in zip(links, members, strict=True)]
+
+    def _keys(self, sources: list[str], relations: list[str], targets: list[str]) -> list[str]:
+        keys = list(map(edge_key, sources, relations, targets))
+        seen = self._seen
+        for at, key in enumerate(keys):
+            if key in seen:
+                seen[key] = occurrence = seen[key] + 1
+                keys[at] = edge_key(sources[at], relations[at], targets[at], occurrence)
+            else:
+                seen[key] = 0
+        return keys
 
     def finish(self, places: dict[str, int]) -> bool:
         """Mark the links that dangle; tell whether a pair of ends has more than one link."""
         columns = self.columns
         self._seen.clear()
-        del self.relation_members[""]
         numbers = dict(places)
         for end in (*columns.source, *columns.target):
             if end not in numbers:
@@ -215,7 +245,7 @@ class LinkReader:
 
 
 class HyperedgeReader:
-    """Takes hyperedges one by one, whatever they look like. ``text`` is the file as latin-1."""
+    """Takes hyperedges in batches, whatever they look like. ``text`` is the file as latin-1."""
 
     def __init__(self, text: str) -> None:
         self.columns = HyperedgeColumns()
@@ -225,21 +255,34 @@ class HyperedgeReader:
     def taker(self, section: str, spans: Spans) -> Taker:
         """Give what adds the hyperedges of a slot."""
 
-        def take(hyperedge: Any, start: int, end: int) -> None:
-            identity = storable_text(hyperedge.get("id")) if isinstance(hyperedge, dict) else None
-            if identity is None:
-                identity = "text:" + _digest(self._text[start:end])
-            occurrence = 0
-            while (key := hyperedge_key(section, identity, occurrence)) in self._used:
-                occurrence += 1
-            self._used.add(key)
-            self.columns.key.append(key)
-            self.columns.members.append(members_of_hyperedge(hyperedge))
-            self.columns.slot.append(section)
-            spans.starts.append(start)
-            spans.ends.append(end)
+        def take(hyperedges: list[Any], starts: list[int], ends: list[int]) -> None:
+            for hyperedge, start, end in zip(hyperedges, starts, ends, strict=True):
+                self._add(section, hyperedge, start, end)
+            spans.add(starts, ends)
 
         return take
+
+    def _add(self, section: str, hyperedge: Any, start: int, end: int) -> None:
+        identity = storable_text(hyperedge.get("id")) if isinstance(hyperedge, dict) else None
+        if identity is None:
+            identity = "text:" + _digest(self._text[start:end])
+        occurrence = 0
+        while (key := hyperedge_key(section, identity, occurrence)) in self._used:
+            occurrence += 1
+        self._used.add(key)
+        self.columns.key.append(key)
+        self.columns.members.append(members_of_hyperedge(hyperedge))
+        self.columns.slot.append(section)
+
+
+def _check_objects(source: str, section: str, elements: list[Any], count: int, starts: list[int]) -> None:
+    if set(map(type, elements)) != {dict}:
+        at = next(at for at, element in enumerate(elements) if type(element) is not dict)
+        raise _wrong(source, section, count + at, starts[at], "is not an object")
+
+
+def _wrong(source: str, section: str, number: int, start: int, what: str) -> FormatError:
+    return FormatError(f"{source}: element {number} of {section} (at byte {start}) {what}.")
 
 
 def _digest(text: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _skip = re.compile(r"[ \t\n\r]*").match
+_BATCH = 4096
 _LONGEST_INT = 4000
 """Digits of an integer that Python converts without complaint (its own limit is 4300)."""
 
@@ -71,9 +72,13 @@ def utf8(text: str) -> str:
 
 
 def scan_array(
-    text: str, position: int, take: Callable[[Any, int, int], None], *, decoded: bool = False
+    text: str,
+    position: int,
+    take: Callable[[list[Any], list[int], list[int]], None],
+    *,
+    decoded: bool = False,
 ) -> int:
-    """Hand each element of the array that begins here to ``take`` with its start and end.
+    """Hand the elements of the array that begins here to ``take``, some thousands at a time: values, starts, ends.
 
     Gives the position behind the array. Unless the text is ``decoded``, elements that are not all ASCII are
     taken for latin-1 and read again as UTF-8.
@@ -82,28 +87,41 @@ def scan_array(
     position = skip_space(text, position + 1)
     if text.startswith("]", position):
         return position + 1
-    scan, starts, separator = _scan, text.startswith, ","
+    scan, starts_with, separator = _scan, text.startswith, ","
     while True:
-        try:
-            value, end = scan(text, position)
-        except (StopIteration, ValueError, RecursionError):
-            value, end = scan_value(text, position)
-        if not ascii_only:
-            raw = text[position:end]
-            if not raw.isascii():
-                value = scan_value(utf8(raw), 0)[0]
-        take(value, position, end)
-        if starts(separator, end):
-            position = end + len(separator)
-            if starts("{", position):
-                continue
-        comma = skip_space(text, end)
-        if starts("]", comma):
-            return comma + 1
-        if not starts(",", comma):
-            raise ScanError(comma, "Expecting ',' delimiter")
-        position = skip_space(text, comma + 1)
-        separator = text[end:position]
+        values: list[Any] = []
+        starts: list[int] = []
+        ends: list[int] = []
+        add, add_start, add_end = values.append, starts.append, ends.append
+        behind = -1
+        for _ in range(_BATCH):
+            try:
+                value, end = scan(text, position)
+            except (StopIteration, ValueError, RecursionError):
+                value, end = scan_value(text, position)
+            if not ascii_only:
+                raw = text[position:end]
+                if not raw.isascii():
+                    value = scan_value(utf8(raw), 0)[0]
+            add(value)
+            add_start(position)
+            add_end(end)
+            if starts_with(separator, end):
+                position = end + len(separator)
+                if starts_with("{", position):
+                    continue
+            comma = skip_space(text, end)
+            if starts_with("]", comma):
+                behind = comma + 1
+                break
+            if not starts_with(",", comma):
+                take(values, starts, ends)
+                raise ScanError(comma, "Expecting ',' delimiter")
+            position = skip_space(text, comma + 1)
+            separator = text[end:position]
+        take(values, starts, ends)
+        if behind >= 0:
+            return behind
 
 
 def scan_object(text: str, position: int, value_end: Callable[[str, int], int]) -> tuple[list[Member], int]:
@@ -138,7 +156,12 @@ def items_of(raw: str, position: int = 0) -> list[tuple[int, int]]:
     if raw.startswith("{", position):
         return [(member.key_start, member.end) for member in members_of(raw, position)[0]]
     spans: list[tuple[int, int]] = []
-    scan_array(raw, position, lambda _value, start, end: spans.append((start, end)), decoded=True)
+    scan_array(
+        raw,
+        position,
+        lambda _values, starts, ends: spans.extend(zip(starts, ends, strict=True)),
+        decoded=True,
+    )
     return spans
 
 
