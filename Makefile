@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 REPORTS := build/reports
 JOBS ?= 2
 
-.PHONY: demo test check bench lock clean
+.PHONY: demo test check docs bench lock clean
 
 demo: $(INSTALLED)
 	$(BIN)/deeprefine-db demo
@@ -21,6 +21,9 @@ check: $(INSTALLED)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+docs: $(INSTALLED)
+	$(BIN)/python docs/generate.py
 
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks

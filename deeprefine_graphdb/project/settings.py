@@ -154,9 +154,17 @@ def _resolve(
         if text:
             return Setting(known.name, _convert(known, text, variable), variable, known.secret)
     if known.name in config:
-        return Setting(known.name, config[known.name], "config.toml", known.secret)
+        return Setting(known.name, _at_root(known, config[known.name], project), "config.toml", known.secret)
     default = f"kuzu:{project.store}" if known.name == "store" else known.default
     return Setting(known.name, default, "default", known.secret)
+
+
+def _at_root(known: Known, value: Value, project: ProjectPaths) -> Value:
+    """Let the relative directory of a store in config.toml count from the root, from wherever a command is run."""
+    scheme, colon, place = str(value).partition(":")
+    if known.name != "store" or not colon or place.startswith("//"):
+        return value
+    return f"{scheme}:{project.root / place}"
 
 
 def _convert(known: Known, text: str, variable: str) -> Value:

@@ -37,6 +37,13 @@ def test_the_store_lies_below_the_project_by_default(project: ProjectPaths) -> N
     assert load_settings(project, {"store": None}, {"DEEPREFINE_STORE": "kuzu:x"}).text("store") == "kuzu:x"
 
 
+def test_a_relative_store_of_the_file_counts_from_the_root(project: ProjectPaths) -> None:
+    write(project, 'store = "kuzu:db"')
+    assert load_settings(project, {}, {}).text("store") == f"kuzu:{project.root / 'db'}"
+    write(project, 'store = "neo4j://host/db"')
+    assert load_settings(project, {}, {}).text("store") == "neo4j://host/db"
+
+
 def test_models_when_none_is_named_are_those_of_the_contract(project: ProjectPaths) -> None:
     settings = load_settings(project, {}, {"OPENAI_API_KEY": "k"})
     assert settings.chat().model == "gpt-4.1-mini"
