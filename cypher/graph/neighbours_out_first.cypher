@@ -1,12 +1,11 @@
-// Give the live edges of lowest key that leave an entity; slower than taking any.
-// params: id STRING NOT NULL, limit INT64 NOT NULL
-// columns: key STRING, origin_key STRING, src STRING, tgt STRING, relation STRING, confidence STRING, raw STRING, added_by STRING, changed_by STRING, retired_by STRING, retired_as STRING, successor STRING, seq INT64
+// Give the 128 live edges of lowest key that leave an entity, self loops too; slower than taking any.
+// params: id STRING NOT NULL
+// columns: key STRING, origin_key STRING, src STRING, tgt STRING, relation STRING, confidence STRING, raw STRING, added_by STRING, changed_by STRING, seq INT64
 MATCH (:Entity {id: $id})-[r:RELATES]->(:Entity)
 WHERE r.retired_by IS NULL
 RETURN
   r.key AS key, coalesce(r.origin_key, r.key) AS origin_key, r.src AS src, r.tgt AS tgt,
   r.relation AS relation, r.confidence AS confidence, r.raw AS raw, r.added_by AS added_by,
-  r.changed_by AS changed_by, r.retired_by AS retired_by, r.retired_as AS retired_as,
-  r.successor AS successor, r.seq AS seq
+  r.changed_by AS changed_by, r.seq AS seq
 ORDER BY key
-LIMIT $limit
+LIMIT 128

@@ -61,11 +61,9 @@ def fill(engine: Engine, generation: Generation, state: StoreState) -> None:
     """
     nodes = schema.node_tables()
     _copy_node(engine, nodes["Entity"], _entities(generation))
-    engine.run("schema/checkpoint", {})
-    engine.reopen()
+    _settle(engine)
     _copy_edges(engine, generation)
-    engine.run("schema/checkpoint", {})
-    engine.reopen()
+    _settle(engine)
     _copy_node(engine, nodes["Label"], _labels(generation))
     _copy_node(engine, nodes["Alias"], _of_rows(generation.aliases, nodes["Alias"].columns))
     _copy_node(engine, nodes["Loose"], _loose(generation))
@@ -78,10 +76,35 @@ def fill(engine: Engine, generation: Generation, state: StoreState) -> None:
 
 
 def copy_all(source: Engine, target: Engine) -> None:
-    """Carry every row of a store over into a fresh database that has its tables."""
-    nodes = [(table.read, table.copy) for table in schema.node_tables().values()]
-    for read, copy in [*nodes, *((table.read, table.copy) for table in schema.rel_tables().values())]:
+    """Carry every row of a store over into a fresh database that has its tables.
+
+    Both databases let go of their memory around the two large tables.
+    """
+    nodes = {table.name: (table.read, table.copy) for table in schema.node_tables().values()}
+    rels = [(table.read, table.copy) for table in schema.rel_tables().values() if table.name != "RELATES"]
+    edges = schema.rel_tables()["RELATES", "Entity", "Entity"]
+    for read, copy in (nodes.pop("Entity"), (edges.read, edges.copy)):
+        rows = _distinct(source.arrow(read))
+        source.reopen()
+        _run_copy(target, copy, rows)
+        del rows
+        _settle(target)
+    for read, copy in (*nodes.values(), *rels):
         _run_copy(target, copy, source.arrow(read))
+
+
+def _settle(engine: Engine) -> None:
+    """Move what was copied into the file, and let go of the memory that it took."""
+    engine.run("schema/checkpoint", {})
+    engine.reopen()
+
+
+def _distinct(rows: Any) -> Any:
+    """Give a table whose repetitive columns hold each distinct text once."""
+    for at, name in enumerate(rows.column_names):
+        if name in _REPETITIVE or name in {"from_key", "to_key"}:
+            rows = rows.set_column(at, name, rows.column(at).dictionary_encode())
+    return rows
 
 
 def _entities(generation: Generation) -> Columns:

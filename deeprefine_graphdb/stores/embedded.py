@@ -15,6 +15,7 @@ from deeprefine_graphdb.stores.protocol import Capabilities, Table, Touched
 from deeprefine_loaders.basefile import BaseFile
 
 _TEXT_BATCH = 20_000
+_BOUND = 128  # as the statements graph/neighbours_* have it
 
 
 class EmbeddedStore:
@@ -61,14 +62,12 @@ class EmbeddedStore:
         found = [
             row for way in ("out", "in") for row in self._engine.run(f"graph/edges_{way}", {"id": entity_id})
         ]
-        return sorted(map(rows.edge, found), key=lambda edge: edge.key)
+        return [rows.live_edge(row) for row in _by_key(found)]
 
     def neighbours(self, entity_id: str, limit: int) -> list[Edge]:
         """Give at most ``limit`` live edges out and ``limit`` in, lowest keys first, self loops once."""
-        found = [
-            row for way in ("out", "in") for row in self._lowest(f"graph/neighbours_{way}", entity_id, limit)
-        ]
-        return sorted(map(rows.edge, found), key=lambda edge: edge.key)
+        found = [row for way in ("out", "in") for row in self._lowest(way, entity_id, limit)]
+        return [rows.live_edge(row) for row in _by_key(found)]
 
     def loose(self, key: str) -> Loose | None:
         """Give a dangling link, hyperedge or header field by its key."""
@@ -141,12 +140,15 @@ class EmbeddedStore:
         self._engine.close()
         self._base.close()
 
-    def _lowest(self, name: str, entity_id: str, limit: int) -> list[tuple[Any, ...]]:
-        """Ask without an order first: it is several times faster, and enough unless there are more than the limit."""
-        found = self._engine.run(name, {"id": entity_id, "limit": limit + 1})
-        if len(found) > limit:
-            found = self._engine.run(f"{name}_first", {"id": entity_id, "limit": limit})
-        return found
+    def _lowest(self, way: str, entity_id: str, limit: int) -> list[tuple[Any, ...]]:
+        """Ask without an order first: it is several times faster, and all there is unless there are very many."""
+        params = {"id": entity_id}
+        if limit > _BOUND:
+            return _by_key(self._engine.run(f"graph/edges_{way}", params))[:limit]
+        found = self._engine.run(f"graph/neighbours_{way}", params)
+        if len(found) > _BOUND:
+            found = self._engine.run(f"graph/neighbours_{way}_first", params)
+        return _by_key(found)[:limit]
 
     def _next(self, plan: WritePlan) -> tuple[StoreState, tuple[Record, ...]]:
         """Give the state after a plan, and its records in their places."""
@@ -189,3 +191,7 @@ class EmbeddedStore:
                 "Run `deeprefine-db doctor --rebuild`.",
             )
         return rows.state(found[0])
+
+
+def _by_key(found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return sorted(found, key=lambda row: row[0])

@@ -20,6 +20,9 @@ ENTITY_COLUMNS = (
     *_PROVENANCE,
 )
 EDGE_COLUMNS = ("key", "origin_key", "src", "tgt", "relation", "confidence", *_PROVENANCE)
+LIVE_EDGE_COLUMNS = tuple(
+    name for name in EDGE_COLUMNS if name not in {"retired_by", "retired_as", "successor"}
+)
 LOOSE_COLUMNS = ("key", "kind", "members", *_PROVENANCE)
 STATE_COLUMNS = (
     "store_id",
@@ -43,6 +46,11 @@ def entity(row: tuple[Any, ...]) -> Entity:
 def edge(row: tuple[Any, ...]) -> Edge:
     """Make an edge of its columns."""
     return Edge(**dict(zip(EDGE_COLUMNS, row, strict=True)))
+
+
+def live_edge(row: tuple[Any, ...]) -> Edge:
+    """Make an edge of the columns that are read of one known to be live: what only a retired one has is left out."""
+    return Edge(**dict(zip(LIVE_EDGE_COLUMNS, row, strict=True)))
 
 
 def loose(row: tuple[Any, ...]) -> Loose:

@@ -68,16 +68,16 @@ def test_edges_of_an_entity_come_from_both_sides_with_self_loops_once(loaded: Ha
 
 
 def test_neighbours_are_the_lowest_keys_of_each_direction(harness: Harness) -> None:
-    nodes = [{"id": "hub"}, *({"id": f"n{i}"} for i in range(30))]
-    out = [{"source": "hub", "target": f"n{i}", "relation": "to"} for i in range(30)]
-    into = [{"source": f"n{i}", "target": "hub", "relation": "from"} for i in range(30)]
+    nodes = [{"id": "hub"}, *({"id": f"n{i}"} for i in range(150))]
+    out = [{"source": "hub", "target": f"n{i}", "relation": "to"} for i in range(150)]
+    into = [{"source": f"n{i}", "target": "hub", "relation": "from"} for i in range(150)]
     harness.load({
         "nodes": nodes,
         "links": [*out, *into, {"source": "hub", "target": "hub", "relation": "self"}],
     })
     with harness.open("read") as store:
         edges = store.edges_of("hub")
-        for limit in (1, 7, 30, 31, 50):
+        for limit in (1, 7, 127, 128, 129, 149, 150, 151, 400):
             away = [edge.key for edge in edges if edge.src == "hub"][:limit]
             towards = [edge.key for edge in edges if edge.src != "hub"][:limit]
             assert [edge.key for edge in store.neighbours("hub", limit)] == sorted(away + towards)
