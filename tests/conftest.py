@@ -9,6 +9,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--fuzz-seeds",
         type=int,
-        default=4,
-        help="how many random histories the store is driven through (default 4)",
+        default=2,
+        help="how many random histories the store is driven through (default 2)",
     )
