@@ -11,6 +11,7 @@ import itertools
 import json
 import os
 import platform
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -24,7 +25,8 @@ from deeprefine_graphdb.stores.flock import try_lock
 Mode = Literal["read", "write"]
 _PAUSE = 0.005
 _numbers = itertools.count(1)
-_open_here: set[Path] = set()
+_open_here: dict[Path, int] = {}
+_registry = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -42,19 +44,14 @@ class Holder:
 def store_lock(directory: Path, mode: Mode, wait: float) -> Iterator[None]:
     """Hold the lock of the store in ``directory``; give up after ``wait`` seconds.
 
-    Raises :class:`StoreLocked`, naming who holds it, and at once when this very process does: a second handle on one
-    path would go unnoticed by the engine.
+    Raises :class:`StoreLocked`, naming who holds it, and at once when this very thread does: a second handle on one
+    path would go unnoticed by the engine. Threads of one process take turns.
     """
     place = directory.resolve()
-    if place in _open_here:
-        raise StoreLocked(
-            f"This process (pid {os.getpid()}) already has the store {directory} open.",
-            "Close that handle first.",
-        )
-    _open_here.add(place)
+    deadline = time.monotonic() + wait
+    _register(place, directory, deadline)
     try:
         with ExitStack() as stack:
-            deadline = time.monotonic() + wait
             turnstile = stack.enter_context((directory / "turnstile").open("ab"))
             lock = stack.enter_context((directory / "lock").open("ab"))
             _acquire(turnstile, directory, "write", deadline)
@@ -66,7 +63,8 @@ def store_lock(directory: Path, mode: Mode, wait: float) -> Iterator[None]:
             finally:
                 mark.unlink(missing_ok=True)
     finally:
-        _open_here.discard(place)
+        with _registry:
+            del _open_here[place]
 
 
 def holders(directory: Path) -> list[Holder]:
@@ -99,9 +97,21 @@ def forget_dead(directory: Path) -> None:
             continue
 
 
-def is_open_here(directory: Path) -> bool:
-    """Tell whether this process has the store open."""
-    return directory.resolve() in _open_here
+def _register(place: Path, directory: Path, deadline: float) -> None:
+    """Note that this thread has the store open, as soon as no other thread of the process has."""
+    me = threading.get_ident()
+    while True:
+        with _registry:
+            holder = _open_here.get(place)
+            if holder is None:
+                _open_here[place] = me
+                return
+        if holder == me or time.monotonic() >= deadline:
+            raise StoreLocked(
+                f"This process (pid {os.getpid()}) already has the store {directory} open.",
+                "Close that handle first.",
+            )
+        time.sleep(_PAUSE)
 
 
 def _acquire(stream: IO[bytes], directory: Path, mode: Mode, deadline: float) -> None:

@@ -125,6 +125,25 @@ def test_a_holder_takes_its_mark_away(loaded: Harness) -> None:
         pass
 
 
+def test_threads_of_one_process_take_turns(loaded: Harness) -> None:
+    found: list[object] = []
+
+    def read() -> None:
+        with loaded.open("read", wait=20) as store:
+            found.append(store.entity("a"))
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    with loaded.open("write") as store:
+        for thread in threads:
+            thread.start()
+        time.sleep(0.1)
+        assert found == []
+        expected = store.entity("a")
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4
+
+
 def test_the_journal_is_read_while_somebody_writes(loaded: Harness) -> None:
     with loaded.open() as store:
         store.write(plan(put("entity_add", added_entity("n"))))
