@@ -401,3 +401,13 @@ def test_a_copy_that_takes_fewer_rows_than_it_was_given_is_an_error(
     finally:
         monkeypatch.undo()
         fresh.close()
+
+
+@pytest.mark.parametrize(("wal", "pool"), [(None, 256), (4 << 20, 256), (9 << 20, 1024)])
+def test_a_long_write_ahead_log_is_given_the_memory_that_it_needs(
+    tmp_path: Path, wal: int | None, pool: int
+) -> None:
+    if wal is not None:
+        with engine.wal_path(tmp_path / "db").open("wb") as stream:
+            stream.truncate(wal)
+    assert engine._pool_for(tmp_path / "db") == pool << 20
