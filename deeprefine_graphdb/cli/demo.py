@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import json
 import os
 import shlex
 import shutil
@@ -14,6 +16,7 @@ from typing import Any
 import click
 
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
+from deeprefine_graphdb.cli.output import emit
 from deeprefine_graphdb.model.errors import DeepRefineError
 
 INTRO = """\
@@ -37,7 +40,8 @@ CONFLICT = 4
 def command(options: Options, folder: Path | None) -> None:
     """Show the whole way on a small bundled knowledge base: no key, no server, recorded answers.
 
-    Without --dir it works in a temporary folder that is removed at the end.
+    Without --dir it works in a temporary folder that is removed at the end. With --json the story is told on stderr,
+    and stdout has the commands with their results, and the lines in which graph.json differs.
     """
     from deeprefine_graphdb.project.demo import copy_demo
     from deeprefine_graphdb.project.recorded import RecordedSession, serving
@@ -70,6 +74,7 @@ class _Demo:
         self._options = options
         self._root = root
         self._url = url
+        self._told: list[dict[str, Any]] = []
 
     def play(self) -> None:
         """Play it all."""
@@ -107,11 +112,14 @@ class _Demo:
         self._head("Write graph.json; what nothing touched keeps its bytes")
         self._run("export")
         self._run("export", "--check")
-        for line in object_diff(before, graph):
+        difference = object_diff(before, graph)
+        for line in difference:
             self._say(line, fg="red" if line.startswith("-") else "green")
         self._head("From place_order() the graph now leads on")
         self._run("expand", "place_order()", "--text", "triggers", "--limit", "3")
         self._run("status")
+        if self._options.as_json:
+            emit(self._options, {"commands": self._told, "diff": difference}, "")
 
     def _proposals(self) -> list[str]:
         """Give the ids of the proposals in the order of their questions."""
@@ -135,7 +143,13 @@ class _Demo:
         from deeprefine_graphdb.cli.main import run
 
         self._say(f"\n$ deeprefine-db {shlex.join(arguments)}", bold=True)
-        ended = run(arguments, self._child())
+        if self._options.as_json:
+            with contextlib.redirect_stdout(io.StringIO()) as shown:
+                ended = run(arguments, self._child())
+            result = json.loads(shown.getvalue() or "null")
+            self._told.append({"command": arguments, "code": ended, "result": result})
+        else:
+            ended = run(arguments, self._child())
         if ended != code:
             raise DeepRefineError(
                 f"`deeprefine-db {shlex.join(arguments)}` ended with {ended}, and the demo needs {code}.",

@@ -6,11 +6,15 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from deeprefine_graphdb.grammar.actions import format_action
+from deeprefine_graphdb.graph.bind import bind
 from deeprefine_graphdb.graph.compile import compile_overlay
-from deeprefine_graphdb.graph.plan import RefinementPlan, plan_refinement
+from deeprefine_graphdb.graph.perform import perform
+from deeprefine_graphdb.graph.plan import RefinementPlan, plan_refinement, sequence
 from deeprefine_graphdb.graph.view import GraphView
 from deeprefine_graphdb.model.actions import Action, Frozen
 from deeprefine_graphdb.model.errors import (
+    ActionRefused,
     NeedsDecision,
     NothingToDo,
     RevisionMoved,
@@ -73,7 +77,7 @@ def apply_proposal(
     """
     with base.open("write") as store:
         for attempt in range(1, TRIES + 1):
-            prepared = _prepare(base.log(), store, proposal, by, flags, records)
+            prepared = prepare(base.log(), store, proposal, by, flags, records)
             try:
                 state = store.write(prepared.write)
             except RevisionMoved:
@@ -100,7 +104,7 @@ def preview(
 ) -> Prepared:
     """Plan a proposal as :func:`apply_proposal` would and give the very statements that it would run."""
     with base.open("read") as store:
-        return _prepare(base.log(), store, proposal, by, flags, records)
+        return prepare(base.log(), store, proposal, by, flags, records)
 
 
 def reject_proposal(base: KnowledgeBase, proposal: ProposalBody, *, by: str, note: str = "") -> None:
@@ -123,11 +127,13 @@ def reject_proposal(base: KnowledgeBase, proposal: ProposalBody, *, by: str, not
         history.mark_refined(base.project.history, [proposal.query_id])
 
 
-def chosen_actions(proposal: ProposalBody, flags: RefinementFlags) -> list[tuple[int, Action]]:
+def chosen_actions(
+    view: GraphView, proposal: ProposalBody, flags: RefinementFlags
+) -> list[tuple[int, Action]]:
     """Give the actions that are to be applied, each with its number in the proposal.
 
     Raises :class:`UsageError` for a number that the proposal does not have, and :class:`NeedsDecision` when one of
-    them is not executable, or is of low confidence and that was not allowed.
+    them is not executable (with what the graph says of the first), or is of low confidence and that was not allowed.
     """
     numbers = {action.number for action in proposal.actions}
     unknown = sorted((set(flags.only) | set(flags.reject)) - numbers)
@@ -137,11 +143,13 @@ def chosen_actions(proposal: ProposalBody, flags: RefinementFlags) -> list[tuple
     chosen = [action for action in proposal.actions if action.number in wanted]
     if not chosen:
         raise NothingToDo(f"No action of proposal {proposal.id} is left to apply.")
-    stuck = [str(action.number) for action in chosen if not action.executable]
+    stuck = [action for action in chosen if not action.executable]
     if stuck:
+        numbered = [str(action.number) for action in stuck]
+        reason, advice = _why_stuck(view, stuck[0].action)
         raise NeedsDecision(
-            f"Action {', '.join(stuck)} of proposal {proposal.id} cannot be executed.",
-            f"Leave it out with --reject {','.join(stuck)}; `deeprefine-db review {proposal.id}` says why.",
+            f"Action {', '.join(numbered)} of proposal {proposal.id} cannot be executed: {reason}",
+            f"{advice} Leave it out with --reject {','.join(numbered)}.".strip(),
         )
     low = [str(action.number) for action in chosen if action.label == "LOW"]
     if low and not flags.allow_low_confidence:
@@ -152,14 +160,25 @@ def chosen_actions(proposal: ProposalBody, flags: RefinementFlags) -> list[tuple
     return [(action.number, action.action) for action in chosen]
 
 
-def _prepare(
+def _why_stuck(view: GraphView, action: Action) -> tuple[str, str]:
+    """Give why an action cannot be carried out on the graph as it is, and what to do about that."""
+    alone = GraphView(view.reader)
+    try:
+        perform(alone, bind(alone, action, "alone"), sequence(0))
+    except ActionRefused as refused:
+        return refused.message, refused.hint
+    return f"The review of {format_action(action)} found it so.", ""
+
+
+def prepare(
     log: Log,
     store: GraphStore,
     proposal: ProposalBody,
     by: str,
     flags: RefinementFlags,
-    records: Sequence[NewRecord],
+    records: Sequence[NewRecord] = (),
 ) -> Prepared:
+    """Plan a proposal on an open store whose log is given; raises what :func:`apply_proposal` raises."""
     recorded = any(entry.id == proposal.id for entry in log.proposals())
     _refuse_decided(log, proposal, recorded)
     state = store.state()
@@ -168,7 +187,7 @@ def _prepare(
     _refuse_stale(view, proposal)
     before = () if recorded else tuple(records) or _new_records(proposal)
     plan = plan_refinement(
-        view, refinement_id, chosen_actions(proposal, flags), record_seq=state.seq + len(before) + 1
+        view, refinement_id, chosen_actions(view, proposal, flags), record_seq=state.seq + len(before) + 1
     )
     if plan.changes_nothing:
         raise NothingToDo(f"Every action of proposal {proposal.id} finds its work done already.")
