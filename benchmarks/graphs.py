@@ -48,6 +48,12 @@ class Workload:
         """Give the fields for a file."""
         return asdict(self)
 
+    @classmethod
+    def from_json(cls, fields: dict[str, Any]) -> Workload:
+        """Take the fields from a file."""
+        lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
+        return cls(**{**fields, **lists, "edges": tuple((s, r, t) for s, r, t in fields["edges"])})
+
 
 def graph_file(given: str | None) -> Path:
     """Find a graph: a path, the name of a known one, or by default the largest that is there.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
+import statistics
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.graphs import Workload, choose
-from benchmarks.measure import Times, repeated
+from benchmarks.measure import Clock, repeated
 from deeprefine_graphdb import stores
 from deeprefine_graphdb.grammar.actions import format_actions
 from deeprefine_graphdb.graph.plan import plan_refinement
@@ -20,10 +20,11 @@ from deeprefine_graphdb.model.actions import Action, DeleteEdge, InsertEdge, Rep
 from deeprefine_graphdb.model.errors import ActionRefused, AmbiguousName
 from deeprefine_graphdb.model.write import WritePlan
 from deeprefine_graphdb.project.apply import prepare
-from deeprefine_graphdb.project.folding import fold_if_long
+from deeprefine_graphdb.project.folding import FOLD_FROM_BYTES, fold_if_long
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.paths import ProjectPaths
 from deeprefine_graphdb.provenance.compile import record_statements
+from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import ProposalBody, ProposedAction, RefinementFlags, to_record
 from deeprefine_graphdb.stores.protocol import GraphStore
 
@@ -106,26 +107,26 @@ def apply_in_process(root: Path, workload: Workload, repeats: int, warm_ups: int
     """Time plan and write of refinements on an open store, the footprint's check and the journal in it.
 
     Opening is not in it, nor reading the log. The store is folded between two of them when its write-ahead log
-    has reached the size at which the program folds it; the one after a fold is a warm-up.
+    has reached the size at which the program folds it; the first one after opening does not count.
     """
     base, source = knowledge_base(root), Refinements(workload)
-    taken: list[float] = []
-    folds = count = 0
-    while len(taken) < repeats:
+    clock, folds = Clock(), 0
+    while len(clock.seconds) < warm_ups + repeats:
         folds += fold_if_long(base)
         with base.open("write") as store:
             log = base.log()
-            for at in range(50):
-                if len(taken) == repeats:
-                    break
-                proposal = next_proposal(store, f"bench{count}", source)
-                start = time.perf_counter()
-                store.write(prepare(log, store, proposal, "benchmarks", FLAGS).write)
-                seconds = time.perf_counter() - start
-                count += 1
-                if count > warm_ups and at > 0:
-                    taken.append(seconds)
-    return {"seconds": taken, "folds": folds, "wal_bytes": stores.wal_bytes(base.url)}
+            warm(store, source)
+            while stores.wal_bytes(base.url) < FOLD_FROM_BYTES and len(clock.seconds) < warm_ups + repeats:
+                proposal = next_proposal(store, f"bench{len(clock.seconds)}", source)
+                with clock:
+                    store.write(prepare(log, store, proposal, "benchmarks", FLAGS).write)
+    return {**clock.after(warm_ups), "folds": folds}
+
+
+def warm(store: GraphStore, source: Refinements) -> None:
+    """Apply one refinement that does not count: the first of a store that was just opened prepares statements."""
+    actions = next_proposal(store, f"warm{store.state().seq}", source)
+    store.write(prepare(Log(()), store, actions, "benchmarks", FLAGS).write)
 
 
 def grow_wal(root: Path, workload: Workload, at_least: int, proposals: int) -> dict[str, Any]:
@@ -151,19 +152,16 @@ def grow_wal(root: Path, workload: Workload, at_least: int, proposals: int) -> d
 
 def merge_chain(root: Path, workload: Workload, repeats: int, warm_ups: int) -> dict[str, Any]:
     """Time merges of a node of about 3,000 edges: each goes into the next name, which then has those edges."""
-    base, taken, changed = knowledge_base(root), [], []
+    base, clock = knowledge_base(root), Clock()
     for n in range(warm_ups + repeats):
         fold_if_long(base)
         with base.open("write") as store:
             actions = [ReplaceNode(old=workload.merge[n], new=workload.merge[n + 1])]
             proposal = proposal_of(store, f"merge{n}", actions)
             log = base.log()
-            start = time.perf_counter()
-            prepared = prepare(log, store, proposal, "benchmarks", FLAGS)
-            store.write(prepared.write)
-            taken.append(time.perf_counter() - start)
-            changed.append(sum(len(effect.changes) for effect in prepared.plan.effects))
-    return {"seconds": taken[warm_ups:], "changes": changed}
+            with clock:
+                store.write(prepare(log, store, proposal, "benchmarks", FLAGS).write)
+    return clock.after(warm_ups)
 
 
 def expand(root: Path, workload: Workload, repeats: int, warm_ups: int, hubs: bool) -> dict[str, Any]:
@@ -178,7 +176,7 @@ def expand(root: Path, workload: Workload, repeats: int, warm_ups: int, hubs: bo
             found.append(sum(len(view.neighbours(entity_id, CAP)) for entity_id in chosen))
 
         times = repeated(hop, repeats, warm_ups)
-    return {"seconds": times.seconds, "edges": Times(tuple(map(float, found))).p50}
+    return {**times, "edges": statistics.median(found)}
 
 
 def resolve_names(root: Path, workload: Workload, repeats: int, warm_ups: int) -> dict[str, Any]:
@@ -188,7 +186,7 @@ def resolve_names(root: Path, workload: Workload, repeats: int, warm_ups: int) -
         def one(number: int) -> None:
             resolve(GraphView(store), workload.names[number % len(workload.names)])
 
-        return {"seconds": repeated(one, repeats, warm_ups).seconds}
+        return repeated(one, repeats, warm_ups)
 
 
 def resolve_namesakes(root: Path, workload: Workload, repeats: int, warm_ups: int) -> dict[str, Any]:
@@ -206,7 +204,7 @@ def resolve_namesakes(root: Path, workload: Workload, repeats: int, warm_ups: in
         assert len(named) == repeats + warm_ups, f"{workload.namesake} was not refused"
         assert min(named) > 1, "no candidates were named"
         known = len(candidates(GraphView(store), workload.namesake))
-    return {"seconds": times.seconds, "namesakes": known}
+    return {**times, "namesakes": known}
 
 
 def one_refinement(root: Path, workload: Workload, number: int) -> dict[str, Any]:
@@ -222,12 +220,10 @@ def chosen(root: Path) -> dict[str, Any]:
     """Draw the workload of the graph in a folder, with the texts of refinements, the first for the peer."""
     workload = choose(ProjectPaths(root).graph_json)
     source = Refinements(workload, FIRST_OF_TEXTS)
-    texts = [f"<refinement>{format_actions(source.next_actions())}</refinement>" for _ in range(TEXTS)]
+    texts = [format_actions(source.next_actions()) for _ in range(TEXTS)]
     return {"workload": workload.as_json(), "refinements": texts}
 
 
 def read_workload(path: Path) -> Workload:
     """Read a workload that :func:`chosen` gave."""
-    fields = json.loads(path.read_text(encoding="utf-8"))["workload"]
-    fields["edges"] = tuple((s, r, t) for s, r, t in fields["edges"])
-    return Workload(**{name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()})
+    return Workload.from_json(json.loads(path.read_text(encoding="utf-8"))["workload"])

@@ -9,8 +9,9 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -19,9 +20,13 @@ SAMPLED_EVERY_SECONDS = 0.02
 
 @dataclass(frozen=True)
 class Ran:
-    """A command that has ended: wall seconds, peak resident bytes of its process tree, and what it said."""
+    """A command that has ended: wall and CPU seconds, peak resident bytes of its process tree, what it said.
+
+    The CPU seconds are 0 where the system does not tell them.
+    """
 
     seconds: float
+    cpu_seconds: float
     peak_bytes: int
     code: int
     output: str
@@ -30,9 +35,20 @@ class Ran:
 
 @dataclass(frozen=True)
 class Times:
-    """Wall times in seconds of one kind of work."""
+    """Wall and CPU times in seconds of one kind of work; a busy machine shows in the first and not the second."""
 
     seconds: tuple[float, ...]
+    cpu: tuple[float, ...]
+
+    @classmethod
+    def of(cls, ran: Sequence[Ran]) -> Times:
+        """Gather the times of commands."""
+        return cls(tuple(each.seconds for each in ran), tuple(each.cpu_seconds for each in ran))
+
+    @property
+    def cpu_p50(self) -> float:
+        """The median of CPU seconds."""
+        return statistics.median(self.cpu)
 
     @property
     def p50(self) -> float:
@@ -46,14 +62,33 @@ class Times:
         return ordered[max(0, math.ceil(0.95 * len(ordered)) - 1)]
 
 
-def repeated(work: Callable[[int], object], repeats: int, warm_ups: int) -> Times:
+@dataclass
+class Clock:
+    """Times pieces of work in this process, one ``with`` block each."""
+
+    seconds: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    _start: tuple[float, float] = (0.0, 0.0)
+
+    def __enter__(self) -> None:
+        self._start = (time.perf_counter(), time.process_time())
+
+    def __exit__(self, *_error: object) -> None:
+        self.seconds.append(time.perf_counter() - self._start[0])
+        self.cpu.append(time.process_time() - self._start[1])
+
+    def after(self, warm_ups: int) -> dict[str, Any]:
+        """Give the times behind the warm-ups."""
+        return {"seconds": self.seconds[warm_ups:], "cpu": self.cpu[warm_ups:]}
+
+
+def repeated(work: Callable[[int], object], repeats: int, warm_ups: int) -> dict[str, Any]:
     """Time work that is given its number; the warm-ups come first and do not count."""
-    taken = []
+    clock = Clock()
     for number in range(warm_ups + repeats):
-        start = time.perf_counter()
-        work(number)
-        taken.append(time.perf_counter() - start)
-    return Times(tuple(taken[warm_ups:]))
+        with clock:
+            work(number)
+    return clock.after(warm_ups)
 
 
 def run(
@@ -82,23 +117,23 @@ def run(
         watch.start()
         ender = threading.Timer(timeout, process.kill)
         ender.start()
-        code, kernel_peak = _wait(process)
+        code, cpu_seconds, kernel_peak = _wait(process)
         seconds = time.perf_counter() - start
         ender.cancel()
         watch.finish()
     if seconds >= timeout:
         raise subprocess.TimeoutExpired([str(part) for part in command], timeout)
-    return Ran(seconds, max(kernel_peak, watch.peak), code, _text(out), _text(err))
+    return Ran(seconds, cpu_seconds, max(kernel_peak, watch.peak), code, _text(out), _text(err))
 
 
-def _wait(process: subprocess.Popen[bytes]) -> tuple[int, int]:
-    """Wait for a process; give its exit code and the peak that the kernel saw in bytes (0: not told)."""
+def _wait(process: subprocess.Popen[bytes]) -> tuple[int, float, int]:
+    """Wait for a process; give its exit code, CPU seconds and the kernel's peak in bytes (0: not told)."""
     if not hasattr(os, "wait4"):
-        return process.wait(), 0
+        return process.wait(), 0.0, 0
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     unit = 1 if psutil.MACOS else 1024
-    return process.returncode, usage.ru_maxrss * unit
+    return process.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * unit
 
 
 def _text(path: Path) -> str:

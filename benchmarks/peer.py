@@ -67,7 +67,7 @@ def _row(name: str, once: Callable[[], Ran], repeats: int) -> Row:
             raise RuntimeError(
                 f"{name} of the peer ended with {each.code}: {(each.errors or each.output)[-300:]}"
             )
-    return Row(name, Times(tuple(each.seconds for each in ran)), max(each.peak_bytes for each in ran))
+    return Row(name, Times.of(ran), max(each.peak_bytes for each in ran))
 
 
 def _root(work: Path, graph: Path) -> Path:

@@ -66,6 +66,7 @@ class Row:
             "repeats": len(self.times.seconds),
             "p50_seconds": round(self.times.p50, 5),
             "p95_seconds": round(self.times.p95, 5),
+            "cpu_p50_seconds": round(self.times.cpu_p50, 5),
             "peak_mb": round(self.peak_bytes / MB, 1),
             "budget_p50_seconds": budget.median_seconds,
             "budget_p95_seconds": budget.seconds,
@@ -117,7 +118,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def row_cells(row: Row) -> tuple[str, ...]:
-    """Give a row's cells: work, n, p50, p95, its budget, peak, its budget, verdict, note."""
+    """Give a row's cells: work, n, p50, p95, its budget, CPU, peak, its budget, verdict, note."""
     budget = BUDGETS.get(row.work, Budget())
     limit = "" if budget.seconds is None else f"≤ {seconds_text(budget.seconds)}"
     if budget.median_seconds is not None:
@@ -128,6 +129,7 @@ def row_cells(row: Row) -> tuple[str, ...]:
         seconds_text(row.times.p50),
         seconds_text(row.times.p95),
         limit,
+        seconds_text(row.times.cpu_p50),
         megabytes_text(row.peak_bytes),
         "" if budget.megabytes is None else f"≤ {budget.megabytes} MB",
         row.verdict,
@@ -148,7 +150,7 @@ def compared_cells(pair: Compared) -> tuple[str, ...]:
     )
 
 
-ROW_HEAD = ("work", "n", "p50", "p95", "budget", "peak", "budget", "", "note")
+ROW_HEAD = ("work", "n", "p50", "p95", "budget", "CPU", "peak", "budget", "", "note")
 COMPARED_HEAD = ("work", "ours", "peer", "ratio", "our peak", "peer's", "ratio")
 
 

@@ -121,7 +121,7 @@ class Runner:
         found = json.loads(ran.output)
         if "edges" in found:
             note = f"{found['edges']:.0f} edges found (median)"
-        return self._said(Row(work, Times(tuple(found["seconds"])), ran.peak_bytes, note))
+        return self._said(Row(work, _times(found), ran.peak_bytes, note))
 
     def _apply_commands(self, work: str, wal_bytes: int) -> Row:
         grown = json.loads(self._child("grow", wal_bytes, self._counts.commands + COMMAND_WARM_UPS).output)
@@ -139,7 +139,12 @@ class Runner:
         found = json.loads(ran.output)
         note = f"footprint check, plan, write, journal; folded {found['folds']} times between"
         return self._said(
-            Row("apply of 10 actions, in process", Times(tuple(found["seconds"])), ran.peak_bytes, note)
+            Row(
+                "apply of 10 actions, in process",
+                _times(found),
+                ran.peak_bytes,
+                note,
+            )
         )
 
     def _merge(self) -> Row:
@@ -147,7 +152,7 @@ class Runner:
         found = json.loads(ran.output)
         note = f"{self.facts['merge_degree']:,} edges"
         work = "merge of a node with about 3,000 edges"
-        return self._said(Row(work, Times(tuple(found["seconds"])), ran.peak_bytes, note))
+        return self._said(Row(work, _times(found), ran.peak_bytes, note))
 
     def _export(self) -> Row:
         ran = []
@@ -174,12 +179,14 @@ class Runner:
         return sum(path.stat().st_size for path in store.glob("*/*.wal"))
 
     def _row(self, work: str, ran: Sequence[Ran], note: str = "") -> Row:
-        times = Times(tuple(each.seconds for each in ran))
+        times = Times.of(ran)
         return self._said(Row(work, times, max(each.peak_bytes for each in ran), note))
 
     def _said(self, row: Row) -> Row:
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-        self._say(f"{row.work}: p50 {row.times.p50:.3f} s, p95 {row.times.p95:.3f} s (load {load:.1f})")
+        self._say(
+            f"{row.work}: p50 {row.times.p50:.3f} s, p95 {row.times.p95:.3f} s, CPU {row.times.cpu_p50:.3f} s (load {load:.1f})"
+        )
         return row
 
     def _command(self, *arguments: str) -> Ran:
@@ -187,9 +194,13 @@ class Runner:
         return _done(run([*command, *arguments], self._work, _environment()), arguments)
 
     def _child(self, job: str, first: int = 0, second: int = 0) -> Ran:
-        command = [sys.executable, "-m", "benchmarks.child", job, self._root, "--workload", self._workload]
-        counted = ("--first", str(first), "--second", str(second))
+        command = [sys.executable, "-m", "benchmarks.child", job, str(self._root)]
+        counted = ("--workload", str(self._workload), "--first", str(first), "--second", str(second))
         return _done(run([*command, *counted], self._work, _environment()), (job,))
+
+
+def _times(found: dict[str, Any]) -> Times:
+    return Times(tuple(found["seconds"]), tuple(found["cpu"]))
 
 
 def _environment() -> dict[str, str]:
