@@ -4,6 +4,6 @@
 MATCH (:Entity {id: $id})-[r:RELATES]->(:Entity)
 WHERE r.retired_by IS NULL
 RETURN
-  r.key AS key, coalesce(r.origin_key, r.key) AS origin_key, r.src AS src, r.tgt AS tgt,
+  r.key AS key, r.origin_key AS origin_key, r.src AS src, r.tgt AS tgt,
   r.relation AS relation, r.confidence AS confidence, r.raw AS raw, r.added_by AS added_by,
   r.changed_by AS changed_by, r.seq AS seq

@@ -15,6 +15,7 @@ from deeprefine_graphdb.stores.protocol import Capabilities, Table, Touched
 from deeprefine_loaders.basefile import BaseFile
 
 _TEXT_BATCH = 20_000
+_WAYS = ("out", "in")
 _BOUND = 128  # as the statements graph/neighbours_* have it
 
 
@@ -59,15 +60,15 @@ class EmbeddedStore:
 
     def edges_of(self, entity_id: str) -> list[Edge]:
         """Give all live edges of an entity in both directions, self loops once, by key."""
-        found = [
-            row for way in ("out", "in") for row in self._engine.run(f"graph/edges_{way}", {"id": entity_id})
-        ]
-        return [rows.live_edge(row) for row in _by_key(found)]
+        found = {
+            row[0]: row for way in _WAYS for row in self._engine.run(f"graph/edges_{way}", {"id": entity_id})
+        }
+        return [rows.live_edge(found[key]) for key in sorted(found)]
 
     def neighbours(self, entity_id: str, limit: int) -> list[Edge]:
         """Give at most ``limit`` live edges out and ``limit`` in, lowest keys first, self loops once."""
-        found = [row for way in ("out", "in") for row in self._lowest(way, entity_id, limit)]
-        return [rows.live_edge(row) for row in _by_key(found)]
+        found = {row[0]: row for way in _WAYS for row in self._lowest(way, entity_id, limit)}
+        return [rows.live_edge(found[key]) for key in sorted(found)]
 
     def loose(self, key: str) -> Loose | None:
         """Give a dangling link, hyperedge or header field by its key."""
@@ -141,14 +142,17 @@ class EmbeddedStore:
         self._base.close()
 
     def _lowest(self, way: str, entity_id: str, limit: int) -> list[tuple[Any, ...]]:
-        """Ask without an order first: it is several times faster, and all there is unless there are very many."""
+        """Ask without an order first: it is several times faster, and all there is unless there are very many.
+
+        A self loop counts among the edges out only.
+        """
         params = {"id": entity_id}
-        if limit > _BOUND:
-            return _by_key(self._engine.run(f"graph/edges_{way}", params))[:limit]
         found = self._engine.run(f"graph/neighbours_{way}", params)
         if len(found) > _BOUND:
-            found = self._engine.run(f"graph/neighbours_{way}_first", params)
-        return _by_key(found)[:limit]
+            found = _own(way, self._engine.run(f"graph/neighbours_{way}_first", params))
+            if len(found) < limit:
+                found = self._engine.run(f"graph/edges_{way}", params)
+        return sorted(_own(way, found), key=lambda row: row[0])[:limit]
 
     def _next(self, plan: WritePlan) -> tuple[StoreState, tuple[Record, ...]]:
         """Give the state after a plan, and its records in their places."""
@@ -193,5 +197,6 @@ class EmbeddedStore:
         return rows.state(found[0])
 
 
-def _by_key(found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    return sorted(found, key=lambda row: row[0])
+def _own(way: str, found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Leave self loops out of the edges in."""
+    return [row for row in found if row[2] != row[3]] if way == "in" else found

@@ -49,8 +49,14 @@ def edge(row: tuple[Any, ...]) -> Edge:
 
 
 def live_edge(row: tuple[Any, ...]) -> Edge:
-    """Make an edge of the columns that are read of one known to be live: what only a retired one has is left out."""
-    return Edge(**dict(zip(LIVE_EDGE_COLUMNS, row, strict=True)))
+    """Make an edge of the columns that are read of one known to be live: what only a retired one has is left out.
+
+    The origin key may be ``None``, which stands for the key.
+    """
+    columns = dict(zip(LIVE_EDGE_COLUMNS, row, strict=True))
+    if columns["origin_key"] is None:
+        columns["origin_key"] = columns["key"]
+    return Edge(**columns)
 
 
 def loose(row: tuple[Any, ...]) -> Loose:

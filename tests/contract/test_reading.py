@@ -84,6 +84,19 @@ def test_neighbours_are_the_lowest_keys_of_each_direction(harness: Harness) -> N
         assert store.neighbours("nobody", 5) == []
 
 
+def test_many_self_loops_do_not_hide_other_neighbours(harness: Harness) -> None:
+    loops = [{"source": "a", "target": "a", "relation": f"r{n}"} for n in range(140)]
+    into = [{"source": "b", "target": "a", "relation": f"r{n}"} for n in range(40)]
+    harness.load({"nodes": [{"id": "a"}, {"id": "b"}], "links": [*loops, *into]})
+    with harness.open("read") as store:
+        edges = store.edges_of("a")
+        assert len(edges) == 180
+        towards = [edge.key for edge in edges if edge.src == "b"]
+        for limit in (5, 35, 40, 60):
+            found = [edge.key for edge in store.neighbours("a", limit) if edge.src == "b"]
+            assert found == towards[:limit]
+
+
 def test_dangling_links_and_hyperedges_are_loose(loaded: Harness) -> None:
     key = edge_key("a", "calls", "gone")
     with loaded.open("read") as store:
