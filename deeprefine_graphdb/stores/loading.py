@@ -19,6 +19,7 @@ from deeprefine_graphdb.stores.protocol import Generation
 from deeprefine_graphdb.stores.urls import parse_url
 from deeprefine_loaders.atomic import fsync_directory
 from deeprefine_loaders.basefile import BASE_NAME, INDEX_NAME, write_base
+from deeprefine_loaders.collector import collector_paused
 
 
 def load_generation(
@@ -35,7 +36,7 @@ def load_generation(
     place.directory.mkdir(parents=True, exist_ok=True)
     state = generation.state.model_copy(update={"base_digest": generation.base.digest})
     journal = Journal.of(log_dir, state.store_id)
-    with store_lock(place.directory, "write", wait):
+    with store_lock(place.directory, "write", wait), collector_paused():
         _check_engine(place.directory, place.engine)
         last = journal.last()
         if (last.seq, last.hash) != (state.seq, state.head) if last else state.seq != 0:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from .collector import collector_paused
 from .columns import HyperedgeColumns, LinkColumns, NodeColumns, Spans
 from .errors import FormatError
 from .header import Header
@@ -69,4 +70,5 @@ def _decode(data: bytes) -> tuple[str, str]:
 def _parse(text: str, digest: str, source: str) -> GraphFile:
     if not text or text.isspace():
         raise FormatError(f"{source} is empty.", "Run graphify again, or put a backup in its place.")
-    return GraphFile(source, text, digest, *parse_text(text, digest, source))
+    with collector_paused():
+        return GraphFile(source, text, digest, *parse_text(text, digest, source))
