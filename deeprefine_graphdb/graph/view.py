@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeVar, cast
 
 from deeprefine_graphdb.graph.overlay import Overlay, table_of
@@ -28,6 +28,7 @@ class GraphView:
         self.reader = reader
         self.overlay = overlay if overlay is not None else Overlay()
         self._answers: dict[str, object] = {}
+        self._known: dict[str, object] = {}
         self._ids: set[str] = set()
         self._names: set[str] = set()
 
@@ -62,9 +63,7 @@ class GraphView:
     def edge_rows(self, source: str, target: str) -> list[Edge]:
         """Give all edges source→target, live and retired, by key."""
         self._ids.update((source, target))
-        stored = self._ask(
-            f"between:{json.dumps([source, target])}", lambda: self.reader.edges_between(source, target)
-        )
+        stored = self._stored_between(source, target)
         rows = {row.key: row for row in stored}
         rows.update(
             (row.key, row) for row in self.overlay.edges_at(source) if row.tgt == target and row.src == source
@@ -144,7 +143,10 @@ class GraphView:
         return Footprint(ids=tuple(sorted(self._ids)), names=tuple(sorted(self._names)), seen=seen)
 
     def moved(self, footprint: Footprint) -> list[str]:
-        """Name what is not as it was when a footprint was recorded, in the form ``entity:<id>``."""
+        """Name what is not as it was when a footprint was recorded, in the form ``entity:<id>``.
+
+        What the graph answers is kept for whoever asks the same next, but is no part of the view's own footprint.
+        """
         return [
             question for question, digest in footprint.seen.items() if self._digest_of(question) != digest
         ]
@@ -190,20 +192,32 @@ class GraphView:
             files=tuple(entries[i][1] for i in ids),
         )
 
+    def _stored_between(self, source: str, target: str) -> Sequence[Edge]:
+        """Ask for edges only where the graph has both ends: without these it has none."""
+        if self._committed_entity(source) is None or self._committed_entity(target) is None:
+            return ()
+        question = f"between:{json.dumps([source, target])}"
+        return self._ask(question, lambda: self.reader.edges_between(source, target))
+
     def _committed_entity(self, entity_id: str) -> Entity | None:
         return self._ask("entity:" + entity_id, lambda: self.reader.entity(entity_id))
 
     def _ask(self, question: str, read: Callable[[], Answer]) -> Answer:
         if question not in self._answers:
-            self._answers[question] = read()
+            self._answers[question] = self._known[question] if question in self._known else read()
         return cast("Answer", self._answers[question])
 
     def _digest_of(self, question: str) -> str:
+        if question not in self._known:
+            self._known[question] = self._read(question)
+        return _digest(self._known[question])
+
+    def _read(self, question: str) -> object:
         kind, _, argument = question.partition(":")
         reader = self.reader
         if kind == "between":
             source, target = json.loads(argument)
-            return _digest(reader.edges_between(source, target))
+            return reader.edges_between(source, target)
         asked: dict[str, Callable[[str], object]] = {
             "entity": reader.entity,
             "names": reader.names,
@@ -212,7 +226,7 @@ class GraphView:
             "loose": reader.loose,
             "members": reader.loose_with,
         }
-        return _digest(asked[kind](argument))
+        return asked[kind](argument)
 
 
 def _digest(answer: object) -> str:

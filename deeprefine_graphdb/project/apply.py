@@ -229,7 +229,7 @@ def _refuse_decided(log: Log, proposal: ProposalBody, recorded: bool) -> None:
 
 
 def _refuse_stale(view: GraphView, proposal: ProposalBody) -> None:
-    moved = GraphView(view.reader).moved(proposal.footprint)
+    moved = view.moved(proposal.footprint)
     if moved:
         shown = ", ".join(_in_words(question) for question in moved[:NAMED])
         more = f" and {len(moved) - NAMED} more" if len(moved) > NAMED else ""
