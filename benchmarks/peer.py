@@ -34,14 +34,16 @@ class Peer:
         """Time applying ten actions, each time to the graph as it was. The peer writes graph.json with them."""
         text = work / "peer_refinement.txt"
         text.write_text(refinement, encoding="utf-8")
-        extra = ["--refinement-file", text, "--skip-trace-check", "--allow-low-confidence"]
+        extra = ["--refinement-file", str(text), "--skip-trace-check", "--allow-low-confidence"]
         return self._timed(work, graph, "apply", extra, repeats)
 
     def review(self, work: Path, graph: Path, refinement: str, repeats: int) -> Row:
         """Time reviewing ten actions."""
         text = work / "peer_refinement.txt"
         text.write_text(refinement, encoding="utf-8")
-        return self._timed(work, graph, "review", ["--refinement-file", text, "--skip-trace-check"], repeats)
+        return self._timed(
+            work, graph, "review", ["--refinement-file", str(text), "--skip-trace-check"], repeats
+        )
 
     def query(self, work: Path, graph: Path, question: str, repeats: int) -> Row | None:
         """Time the query of graphify that the peer's loop retrieves with."""
@@ -49,10 +51,10 @@ class Peer:
         if graphify is None:
             return None
         root = _root(work, graph)
-        command = [graphify, "query", question, "--graph", root / "graphify-out" / "graph.json"]
+        command = [str(graphify), "query", question, "--graph", str(root / "graphify-out" / "graph.json")]
         return _row("graphify query", lambda: run(command, root), repeats)
 
-    def _timed(self, work: Path, graph: Path, name: str, extra: list[str | Path], repeats: int) -> Row:
+    def _timed(self, work: Path, graph: Path, name: str, extra: list[str], repeats: int) -> Row:
         def once() -> Ran:
             root = _root(work, graph)
             return run([self.deeprefine, name, *extra, "--project-root", root], root)

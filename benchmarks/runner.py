@@ -184,8 +184,9 @@ class Runner:
 
     def _said(self, row: Row) -> Row:
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+        t = row.times
         self._say(
-            f"{row.work}: p50 {row.times.p50:.3f} s, p95 {row.times.p95:.3f} s, CPU {row.times.cpu_p50:.3f} s (load {load:.1f})"
+            f"{row.work}: p50 {t.p50:.3f} s, p95 {t.p95:.3f} s, CPU {t.cpu_p50:.3f} s (load {load:.1f})"
         )
         return row
 
