@@ -10,7 +10,7 @@ from deeprefine_graphdb.graph.base_view import ParsedBase
 from deeprefine_graphdb.graph.derive import ActiveRefinement, derive
 from deeprefine_graphdb.graph.render import edits_of, graph_digest
 from deeprefine_graphdb.model.actions import Frozen
-from deeprefine_graphdb.model.errors import DeepRefineError, StoreDamaged, StoreMissing
+from deeprefine_graphdb.model.errors import DeepRefineError, StoreDamaged, StoreLocked, StoreMissing
 from deeprefine_graphdb.model.write import StoreState
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, file_digest
 from deeprefine_graphdb.project.sync import read_source
@@ -50,10 +50,12 @@ class DoctorReport(Frozen):
 def check(base: KnowledgeBase) -> DoctorReport:
     """Look at the store, its base, its log and the graph that they make; nothing is changed.
 
-    The graph in the store has to be what its base and its log derive to, byte for byte.
+    The graph in the store has to be what its base and its log derive to, byte for byte. Where nothing was synced yet,
+    or the first sync was cut short, nothing is wrong. Raises :class:`StoreLocked`.
     """
     if not base.has_store():
-        raise StoreMissing(f"There is no store at {base.url}.", "Run `deeprefine-db sync` first.")
+        detail = f"there is none yet at {base.url}; `deeprefine-db sync` makes it"
+        return DoctorReport(findings=(Finding(what="store", ok=True, detail=detail),))
     findings: list[Finding] = []
     try:
         with base.open("read") as store:
@@ -78,6 +80,8 @@ def check(base: KnowledgeBase) -> DoctorReport:
         same = held == wanted
         detail = held[:12] if same else f"the store has {held[:12]}, its base and log give {wanted[:12]}"
         findings.append(Finding(what="graph", ok=same, detail=detail))
+    except StoreLocked:
+        raise
     except DeepRefineError as error:
         findings.append(Finding(what="store", ok=False, detail=error.message))
     return DoctorReport(findings=tuple(findings))

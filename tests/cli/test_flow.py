@@ -319,9 +319,10 @@ def test_expand_names_candidates_for_a_name_that_is_not_known(synced: Path, cli:
 
 
 def test_commands_that_need_a_store_say_so_before_there_is_one(root: Path, cli: Cli) -> None:
-    for arguments in (("search", "x"), ("cypher", "RETURN 1"), ("doctor",), ("export",), ("audit", "verify")):
+    for arguments in (("search", "x"), ("cypher", "RETURN 1"), ("export",), ("audit", "verify")):
         assert "deeprefine-db sync" in cli(*arguments, code=1).err
     assert cli("status", "--json").data["next"] == "deeprefine-db sync"
+    assert "deeprefine-db sync" in cli("doctor").out
     assert cli("log", "--json").data == []
 
 
