@@ -18,7 +18,7 @@ from deeprefine_graphdb.project.export import export
 from deeprefine_graphdb.project.sync import sync
 from tests.support.jobs import apply, knowledge_base, make_root
 
-pytestmark = [pytest.mark.slow, pytest.mark.engine]
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 EVERY_STEP = bool(os.environ.get("DEEPREFINE_TEST_EVERY_STEP"))
 
