@@ -65,7 +65,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None, options: Options) -> int:
     """Run the command line and give its exit code; errors are one sentence on stderr."""
     try:
-        code = cli.main(arguments, prog_name="deeprefine-db", obj=options, standalone_mode=False)
+        code = cli.main(
+            arguments,
+            prog_name="deeprefine-db",
+            obj=options,
+            color=False if os.environ.get("NO_COLOR") else None,
+            standalone_mode=False,
+        )
     except (BrokenPipeError, PipeClosed):
         # Python flushes stdout once more at exit; it has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import signal
 import subprocess
@@ -161,6 +162,52 @@ def test_a_table_keeps_each_cell_on_one_line() -> None:
     text = table(("a", "b"), [("x\ny", None), ("long" * 30, ["z"])], cell_width=10)
     assert text.splitlines() == ["a           b", "x y         -", 'longlongl…  ["z"]']
     assert table(("a",), []) == ""
+
+
+@pytest.mark.parametrize(("value", "coloured"), [("", True), ("1", False)])
+def test_no_color_is_honoured(value: str, coloured: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", value)
+    monkeypatch.setattr("click.utils.should_strip_ansi", lambda stream, color: color is False)
+    seen = io.StringIO()
+
+    @click.command("painted")
+    def painted() -> None:
+        click.secho("text", fg="red", file=seen)
+
+    monkeypatch.setitem(group.commands, "painted", painted)
+    assert run(["painted"], Options()) == 0
+    assert ("\x1b[" in seen.getvalue()) is coloured
+
+
+@pytest.mark.engine
+def test_a_store_in_use_ends_with_5_and_says_who_has_it(synced: Path, cli: Cli) -> None:
+    script = (
+        "import sys, time; from pathlib import Path; from deeprefine_graphdb.stores.locks import store_lock\n"
+        "with store_lock(Path(sys.argv[1]), 'write', 5): print('held', flush=True); time.sleep(60)"
+    )
+    store = synced / "graphify-out" / ".deeprefine" / "store"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", script, str(store)], env=environment(), stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        for arguments in (("search", "order"), ("cypher", "RETURN 1"), ("export",)):
+            assert str(holder.pid) in cli(*arguments, "--wait", "0.1", code=5).err
+        assert cli("log", "--json").data == []
+    finally:
+        holder.kill()
+        holder.wait()
+
+
+@pytest.mark.engine
+def test_commands_without_a_model_import_no_client_of_one(synced: Path) -> None:
+    (synced / "a.txt").write_text(
+        '<refinement>replace_node("Psp", "PaymentProvider")</refinement>', encoding="utf-8"
+    )
+    apply = ("apply", "--refinement-file", str(synced / "a.txt"), "--skip-trace-check")
+    for arguments in (apply, ("status",), ("log",), ("search", "order"), ("export",)):
+        assert not imported(*arguments) & {"openai", "faiss", "numpy", "neo4j"}, arguments
 
 
 def test_completion_is_offered(tmp_path: Path) -> None:
