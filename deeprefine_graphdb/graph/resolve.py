@@ -61,14 +61,12 @@ def rivals(view: GraphView, entity: Entity) -> tuple[str, ...]:
 
 def ambiguous(view: GraphView, name: str, ids: tuple[str, ...]) -> AmbiguousName:
     """Make the refusal of a name that stands for several entities, with names that would resolve."""
+    rows = view.names(norm_label(name))
+    known = {i: (label, file) for i, label, file in zip(rows.ids, rows.labels, rows.files, strict=True)}
     shown = []
     for entity_id in ids[:MAX_CANDIDATES_NAMED]:
-        entity = view.entity(entity_id)
-        qualified = (
-            f"{entity.source_file}::{entity.label}"
-            if entity is not None and entity.source_file
-            else entity_id
-        )
+        label, file = known.get(entity_id) or _label_and_file(view, entity_id)
+        qualified = f"{file}::{label}" if file else entity_id
         shown.append(qualified if candidates(view, qualified) == (entity_id,) else entity_id)
     more = f" and {len(ids) - len(shown)} more" if len(ids) > len(shown) else ""
     return AmbiguousName(
@@ -76,6 +74,11 @@ def ambiguous(view: GraphView, name: str, ids: tuple[str, ...]) -> AmbiguousName
         tuple(shown),
         "Use one of these names.",
     )
+
+
+def _label_and_file(view: GraphView, entity_id: str) -> tuple[str, str]:
+    entity = view.entity(entity_id)
+    return (entity.label, entity.source_file or "") if entity is not None else ("", "")
 
 
 def follow_merges(view: GraphView, entity_id: str) -> Entity | None:
@@ -100,10 +103,11 @@ def _qualified(view: GraphView, name: str) -> tuple[str, ...]:
         file, label = name[:at], name[at + 2 :]
         if file and label:
             rows = view.names(norm_label(label))
+            asked = _segments(file)
+            last = asked[-1] if asked else ""
+            near = [n for n, known_file in enumerate(rows.files) if last in known_file]
             found = tuple(
-                i
-                for i, known, known_file in zip(rows.ids, rows.labels, rows.files, strict=True)
-                if known == label and _same_file(known_file, file)
+                rows.ids[n] for n in near if rows.labels[n] == label and _ends_with(rows.files[n], asked)
             )
             if found:
                 return _closest(rows, found, file)
@@ -118,9 +122,9 @@ def _closest(rows: Names, found: tuple[str, ...], file: str) -> tuple[str, ...]:
     return whole or found
 
 
-def _same_file(known: str, asked: str) -> bool:
-    have, want = _segments(known), _segments(asked)
-    return len(want) <= len(have) and have[len(have) - len(want) :] == want
+def _ends_with(file: str, asked: list[str]) -> bool:
+    have = _segments(file)
+    return len(asked) <= len(have) and have[len(have) - len(asked) :] == asked
 
 
 def _segments(path: str) -> list[str]:
