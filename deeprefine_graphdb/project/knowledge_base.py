@@ -6,7 +6,7 @@ import hashlib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -25,12 +25,22 @@ _ONE_HANDLE = threading.RLock()
 
 
 @dataclass(frozen=True)
+class _ReadSoFar:
+    """What was read of a journal: up to which byte, and the log that it gave."""
+
+    journal: Path
+    end: int
+    log: Log
+
+
+@dataclass(frozen=True)
 class KnowledgeBase:
     """Paths, store URL and how many seconds to wait for a store that is in use."""
 
     project: ProjectPaths
     url: str
     wait: float
+    _read: list[_ReadSoFar] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, project: ProjectPaths, settings: Settings) -> KnowledgeBase:
@@ -56,18 +66,37 @@ class KnowledgeBase:
             yield store
 
     def log(self) -> Log:
-        """Read the log from the journal, without opening the engine. Empty where nothing was synced yet."""
-        return Log(self.records())
+        """Read the log from the journal, without opening the engine. Empty where nothing was synced yet.
 
-    def records(self) -> list[Record]:
-        """Read the journal's records; where a writer died, the store is opened first so that they are complete."""
+        Where a writer died, the store is opened first so that the journal is complete. What was read before is
+        not read again.
+        """
         store_id = stores.store_id(self.url)
         if store_id is None:
-            return []
+            return Log(())
         if stores.needs_healing(self.url):
             with self.open("read"):
                 pass
-        return Journal.of(self.project.log, store_id).read()
+        return self._read_on(Journal.of(self.project.log, store_id))
+
+    def records(self) -> list[Record]:
+        """Give the journal's records as :meth:`log` reads them."""
+        return list(self.log().records)
+
+    def _read_on(self, journal: Journal) -> Log:
+        before = next((read for read in self._read if read.journal == journal.path), None)
+        if before is not None:
+            head = before.log.records[-1].hash if before.log.records else ""
+            more = journal.read_on(before.end, head)
+            if more is not None:
+                records, end = more
+                log = before.log.extended(records) if records else before.log
+                self._read[:] = [_ReadSoFar(journal.path, end, log)]
+                return log
+        found, end = journal.read_to_end()
+        log = Log(found)
+        self._read[:] = [_ReadSoFar(journal.path, end, log)]
+        return log
 
     def graph_digest(self) -> str | None:
         """Give the SHA-256 of graph.json as it is on disk, or ``None`` when there is none."""

@@ -51,6 +51,14 @@ class Log:
         self.records: tuple[Record, ...] = tuple(records)
         self._parsed: dict[str, list[tuple[Record, AnyBody]]] = {}
 
+    def extended(self, records: Iterable[Record]) -> Log:
+        """Give the log with further records; what this one has parsed is not parsed again."""
+        more = tuple(records)
+        longer = Log((*self.records, *more))
+        for kind, parsed in self._parsed.items():
+            longer._parsed[kind] = [*parsed, *((new, read_body(new)) for new in more if new.kind == kind)]
+        return longer
+
     def bodies(self, kind: type[BodyT]) -> list[tuple[Record, BodyT]]:
         """Give the records of one kind with their bodies, oldest first."""
         if kind.KIND not in self._parsed:

@@ -78,13 +78,41 @@ class Journal:
 
     def read(self) -> list[Record]:
         """Give all records; a torn last line is left out. Raises :class:`StoreDamaged` at a line that is no record."""
-        records = []
+        return self.read_to_end()[0]
+
+    def read_to_end(self) -> tuple[list[Record], int]:
+        """Give all records as :meth:`read` does, and the byte at which they end."""
+        records, end = [], 0
         for number, line in enumerate(self._lines(), 1):
             try:
                 records.append(from_line(line))
             except (ValueError, ValidationError) as error:
                 raise self._damaged(number, "is no record") from error
-        return records
+            end += len(line) + 1
+        return records, end
+
+    def read_on(self, offset: int, head: str) -> tuple[list[Record], int] | None:
+        """Give the records behind a byte offset, at which the chain's hash was ``head``, and where they end.
+
+        Gives ``None`` when the file does not go on from there, since it was replaced. Raises :class:`StoreDamaged`.
+        """
+        try:
+            with self.path.open("rb") as stream:
+                size = stream.seek(0, os.SEEK_END)
+                if size < offset:
+                    return None
+                stream.seek(offset)
+                data = stream.read()
+        except FileNotFoundError:
+            return None if offset else ([], 0)
+        data = data[: data.rfind(b"\n") + 1]
+        try:
+            records = [from_line(line) for line in data.splitlines()]
+        except (ValueError, ValidationError):
+            return None
+        if records and records[0].prev != head:
+            return None
+        return records, offset + len(data)
 
     def verify(self) -> BadLine | None:
         """Find the first line that is not as it was written, or give ``None``."""
