@@ -179,7 +179,7 @@ def prepare(
     records: Sequence[NewRecord] = (),
 ) -> Prepared:
     """Plan a proposal on an open store whose log is given; raises what :func:`apply_proposal` raises."""
-    recorded = any(entry.id == proposal.id for entry in log.proposals())
+    recorded = log.has_proposal(proposal.id)
     _refuse_decided(log, proposal, recorded)
     state = store.state()
     refinement_id = _refinement_id(state.store_id, state.head, proposal, flags)

@@ -122,18 +122,22 @@ class Log:
 
     def proposals(self) -> list[ProposalEntry]:
         """Give all proposals, oldest first, with their states."""
+        return self._proposal_entries(self._proposals.values())
+
+    def _proposal_entries(self, wanted: Iterable[tuple[Record, ProposalBody]]) -> list[ProposalEntry]:
         active = set(self.active())
         applied = {body.proposal_id: body.id for _, body in self._refinements.values()}
-        return [
-            self._proposal_entry(record, body, applied.get(body.id), active)
-            for record, body in self._proposals.values()
-        ]
+        return [self._proposal_entry(record, body, applied.get(body.id), active) for record, body in wanted]
+
+    def has_proposal(self, proposal_id: str) -> bool:
+        """Tell whether the log has a proposal of exactly this id."""
+        return proposal_id in self._proposals
 
     def proposal(self, proposal_id: str) -> tuple[ProposalEntry, ProposalBody]:
         """Give one proposal by its id or the beginning of it. Raises :class:`UsageError` if none is."""
         full_id = self._complete(proposal_id, self._proposals, "proposal", "deeprefine-db status")
-        entry = next(entry for entry in self.proposals() if entry.id == full_id)
-        return entry, self._proposals[full_id][1]
+        found = self._proposals[full_id]
+        return self._proposal_entries([found])[0], found[1]
 
     def proposal_with_digest(self, digest: str) -> ProposalBody | None:
         """Give the latest proposal whose text has this digest."""
