@@ -39,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         runner = Runner(Path(work), graph, FEW if given.few else Counts(), _say)
         before = os.getloadavg() if hasattr(os, "getloadavg") else ()
         rows = runner.rows()
+        print(table(ROW_HEAD, [row_cells(row) for row in rows]), flush=True)
         compared = runner.against(peer, rows) if peer else []
         facts = {
             "time": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "load_before": before,
             "load_after": os.getloadavg() if hasattr(os, "getloadavg") else (),
         }
-    _print(facts, rows, compared)
+    _print(facts, compared)
     if given.json:
         _write(given.json, facts, rows, compared)
     return 1 if given.check and any(row.verdict == "OVER" for row in rows) else 0
@@ -74,15 +75,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _print(facts: dict[str, Any], rows: Sequence[Row], compared: Sequence[Compared]) -> None:
-    print(f"{facts['graph']}: {facts['nodes']:,} nodes, {facts['links']:,} links, {facts['graph_mb']} MB")
-    print(
-        f"Python {facts['python']}, {facts['cpus']} CPUs, load {_load(facts)} (budgets are for the large graph)\n"
-    )
-    print(table(ROW_HEAD, [row_cells(row) for row in rows]))
+def _print(facts: dict[str, Any], compared: Sequence[Compared]) -> None:
     if compared:
         print(f"\nBeside deeprefine-cli {VERSION} on the same file, medians and peaks of whole commands:\n")
         print(table(COMPARED_HEAD, [compared_cells(pair) for pair in compared]))
+    print(f"\n{facts['graph']}: {facts['nodes']:,} nodes, {facts['links']:,} links, {facts['graph_mb']} MB")
+    print(
+        f"Python {facts['python']}, {facts['cpus']} CPUs, load {_load(facts)}; budgets are for the large graph."
+    )
 
 
 def _load(facts: dict[str, Any]) -> str:

@@ -136,13 +136,13 @@ def grow_wal(root: Path, workload: Workload, at_least: int, proposals: int) -> d
     with base.open("write") as store:
         log, count = base.log(), 0
         while stores.wal_bytes(base.url) < at_least:
-            proposal = next_proposal(store, f"grow{at_least}x{count}", source)
+            proposal = next_proposal(store, f"grow{store.state().seq}", source)
             store.write(prepare(log, store, proposal, "benchmarks", FLAGS).write)
             count += 1
         made: list[ProposalBody] = []
         concerned: set[str] = set()
         while len(made) < proposals:
-            proposal = next_proposal(store, f"do{at_least}x{len(made):03}", source)
+            proposal = next_proposal(store, f"do{store.state().seq}x{len(made):03}", source)
             if concerned.isdisjoint(proposal.footprint.ids):
                 concerned.update(proposal.footprint.ids)
                 made.append(proposal)
