@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 from deeprefine_graphdb.graph import texts
 from deeprefine_graphdb.graph.parallel import say_multigraph
 from deeprefine_graphdb.graph.view import GraphView
 from deeprefine_graphdb.model.actions import ObjectChange
 from deeprefine_graphdb.model.graph import Edge, Entity, Loose
+
+Went = Literal["moved", "folded", "collapsed"]
 
 
 def merge(
@@ -38,7 +41,7 @@ def merge(
             continue
         moved = _moved(view, action_id, edge, old.id, new.id, next_seq)
         changes.append(_retire(view, edge, action_id, "moved", moved.key))
-        changes.append(view.put(moved, "added"))
+        changes.append(view.put_edge(moved, None, "added"))
         at_new[src, edge.relation, tgt] = moved.key
         pair = _pair(view, src, tgt)
         parallel = parallel or pair in pairs
@@ -55,9 +58,9 @@ def _pair(view: GraphView, source: str, target: str) -> tuple[str, str]:
     return (source, target) if view.base.header.directed or source <= target else (target, source)
 
 
-def _retire(view: GraphView, edge: Edge, action_id: str, how: str, successor: str | None) -> ObjectChange:
+def _retire(view: GraphView, edge: Edge, action_id: str, how: Went, successor: str | None) -> ObjectChange:
     row = edge.model_copy(update={"retired_by": action_id, "retired_as": how, "successor": successor})
-    return view.put(row, how)  # type: ignore[arg-type]  # how is one of the three words above
+    return view.put_edge(row, how, before=edge)
 
 
 def _moved(

@@ -119,8 +119,16 @@ class GraphView:
 
     def put(self, row: Entity | Edge | Alias | Loose, how: How) -> ObjectChange:
         """Lay a new row state over the graph, names following, and tell the change it made."""
+        return self._lay(row, self._current(row), how)
+
+    def put_edge(self, row: Edge, how: How, before: Edge | None) -> ObjectChange:
+        """Lay an edge's state over the graph when the state before is at hand, so that it is not asked for again."""
+        return self._lay(row, before, how)
+
+    def _lay(
+        self, row: Entity | Edge | Alias | Loose, before: Entity | Edge | Alias | Loose | None, how: How
+    ) -> ObjectChange:
         table, key = table_of(row)
-        before = self._current(row)
         if isinstance(row, Entity):
             self._ids.add(row.id)
             self._follow_names(before if isinstance(before, Entity) else None, row)
@@ -150,6 +158,21 @@ class GraphView:
         return [
             question for question, digest in footprint.seen.items() if self._digest_of(question) != digest
         ]
+
+    def _lay(
+        self, row: Entity | Edge | Alias | Loose, before: Entity | Edge | Alias | Loose | None, how: How
+    ) -> ObjectChange:
+        if isinstance(row, Edge):
+            self._ids.update((row.src, row.tgt))
+        self.overlay.put(row, before)
+        table, key = table_of(row)
+        return ObjectChange(
+            table=table,
+            key=key,
+            how=how,
+            before=before.model_dump() if before is not None else None,
+            after=row.model_dump(),
+        )
 
     def _current(self, row: Entity | Edge | Alias | Loose) -> Entity | Edge | Alias | Loose | None:
         if isinstance(row, Entity):
