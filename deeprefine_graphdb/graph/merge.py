@@ -41,7 +41,7 @@ def merge(
             continue
         moved = _moved(view, action_id, edge, old.id, new.id, next_seq)
         changes.append(_retire(view, edge, action_id, "moved", moved.key))
-        changes.append(view.put_edge(moved, None, "added"))
+        changes.append(view.put_edge(moved, "added", before=None))
         at_new[src, edge.relation, tgt] = moved.key
         pair = _pair(view, src, tgt)
         parallel = parallel or pair in pairs

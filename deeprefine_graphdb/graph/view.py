@@ -159,21 +159,6 @@ class GraphView:
             question for question, digest in footprint.seen.items() if self._digest_of(question) != digest
         ]
 
-    def _lay(
-        self, row: Entity | Edge | Alias | Loose, before: Entity | Edge | Alias | Loose | None, how: How
-    ) -> ObjectChange:
-        if isinstance(row, Edge):
-            self._ids.update((row.src, row.tgt))
-        self.overlay.put(row, before)
-        table, key = table_of(row)
-        return ObjectChange(
-            table=table,
-            key=key,
-            how=how,
-            before=before.model_dump() if before is not None else None,
-            after=row.model_dump(),
-        )
-
     def _current(self, row: Entity | Edge | Alias | Loose) -> Entity | Edge | Alias | Loose | None:
         if isinstance(row, Entity):
             return self.entity_row(row.id)
