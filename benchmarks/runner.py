@@ -16,9 +16,11 @@ from benchmarks.measure import Ran, Times, run
 from benchmarks.peer import Peer
 from benchmarks.report import MB, Compared, Row
 
-NEARLY_FOUR = int(3.4 * MB)
-NEARLY_EIGHT = int(7.4 * MB)
+WAL_A_PROPOSAL = 40_000
+MARGIN = 100_000
 COMMAND_WARM_UPS = 2
+APPLY_AND_EXPORT = "apply --export, whole command"
+SEARCH = "search, whole command"
 QUESTION = "Which classes handle the parsing of configuration files?"
 Say = Callable[[str], None]
 
@@ -47,6 +49,7 @@ class Runner:
         self._workload = work / "workload.json"
         self.graph = work / "graph.json"
         self.digest = unpack(graph, self.graph)
+        self._wal_a_command = 0.0
         self.facts: dict[str, Any] = {}
         self.refinements: list[str] = []
 
@@ -65,12 +68,14 @@ class Runner:
             self._in_process("expand", "one hop of 20 entities, ordinary"),
             self._in_process("hubs", "one hop of 20 entities, hubs"),
             self._apply_commands("apply, whole command, fresh log", 0),
-            self._apply_commands("apply, whole command, WAL up to 4 MB", NEARLY_FOUR),
-            self._apply_commands("apply, whole command, WAL up to 8 MB", NEARLY_EIGHT),
+            self._apply_commands("apply, whole command, WAL up to 4 MB", 4 * MB),
+            self._apply_commands("apply, whole command, WAL up to 8 MB", 8 * MB),
             self._fold(),
             self._apply_in_process(),
-            self._merge(),
             self._export(),
+            self._apply_and_export(),
+            self._search(),
+            self._merge(),
         ]
         return rows
 
@@ -83,12 +88,12 @@ class Runner:
         theirs = peer.apply(self._work, self.graph, self.refinements[0], times)
         pairs = [
             Compared("apply of 10 actions (ours into the store)", applied, theirs),
-            Compared("apply of 10 actions and graph.json written", self._apply_and_export(), theirs),
+            Compared("apply of 10 actions and graph.json written", by_work[APPLY_AND_EXPORT], theirs),
         ]
         queried = peer.query(self._work, self.graph, QUESTION, times)
         if queried is not None:
             pairs.append(
-                Compared("retrieval for a question (theirs: graphify query)", self._search(), queried)
+                Compared("retrieval for a question (theirs: graphify query)", by_work[SEARCH], queried)
             )
         return pairs
 
@@ -123,9 +128,13 @@ class Runner:
             note = f"{found['edges']:.0f} edges found (median)"
         return self._said(Row(work, _times(found), ran.peak_bytes, note))
 
-    def _apply_commands(self, work: str, wal_bytes: int) -> Row:
-        grown = json.loads(self._child("grow", wal_bytes, self._counts.commands + COMMAND_WARM_UPS).output)
+    def _apply_commands(self, work: str, wal_limit: int) -> Row:
+        """Apply proposals one command each, so that the write-ahead log ends just below a size."""
+        count = self._counts.commands + COMMAND_WARM_UPS
+        room = int(count * (self._wal_a_command + WAL_A_PROPOSAL)) + MARGIN
+        grown = json.loads(self._child("grow", max(0, wal_limit - room), count).output)
         ran = [self._command("apply", each, "--allow-low-confidence") for each in grown["proposals"]]
+        self._wal_a_command = max(0, self._wal() - grown["wal_bytes"]) / count
         note = f"WAL {grown['wal_bytes'] / MB:.1f} to {self._wal() / MB:.1f} MB"
         return self._row(work, ran[COMMAND_WARM_UPS:], note)
 
@@ -168,11 +177,11 @@ class Runner:
             path.write_text(text, encoding="utf-8")
             extra = ("--skip-trace-check", "--allow-low-confidence", "--export")
             ran.append(self._command("apply", "--refinement-file", str(path), *extra))
-        return self._row("apply --export", ran)
+        return self._row(APPLY_AND_EXPORT, ran)
 
     def _search(self) -> Row:
         self._command("search", QUESTION)
-        return self._row("search", [self._command("search", QUESTION) for _ in range(self._counts.commands)])
+        return self._row(SEARCH, [self._command("search", QUESTION) for _ in range(self._counts.commands)])
 
     def _wal(self) -> int:
         store = self._root / "graphify-out" / ".deeprefine" / "store"
