@@ -23,7 +23,7 @@ FEW = Counts(quick=40, warm_ups=5, commands=5, syncs=1, merges=1, exports=2, pee
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmarks; 1 with ``--check`` when something is over its budget, 2 when it cannot be measured."""
-    given = _parser().parse_args(arguments)
+    given = make_parser().parse_args(arguments)
     try:
         graph = graph_file(given.graph)
     except FileNotFoundError as error:
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if given.check and any(row.verdict == "OVER" for row in rows) else 0
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "--graph", metavar="FILE|NAME", help="graph.json, plain or .xz, or a known graph's name"
