@@ -68,11 +68,6 @@ def sync(base: KnowledgeBase, say: Say = _quiet) -> SyncReport:
     return _load(base, graph, log)
 
 
-def needs_sync(base: KnowledgeBase) -> bool:
-    """Tell whether the store is missing or graph.json is not a state that it knows."""
-    return not base.has_store() or base.graph_digest() not in known_digests(base.log())
-
-
 def read_source(path: Path) -> GraphFile:
     """Parse a graph.json, its faults as :class:`GraphFormatError`."""
     try:

@@ -15,12 +15,13 @@ from deeprefine_graphdb.model.errors import (
     StaleProposal,
     WriteFailed,
 )
-from deeprefine_graphdb.model.write import Statement
+from deeprefine_graphdb.model.write import Statement, WritePlan
 from deeprefine_graphdb.project.apply import apply_proposal, preview, reject_proposal
 from deeprefine_graphdb.project.doctor import check
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.sync import sync
-from deeprefine_graphdb.provenance.records import ProposalBody, RefinementFlags
+from deeprefine_graphdb.provenance.compile import record_statements
+from deeprefine_graphdb.provenance.records import ProposalBody, RefinementFlags, to_record
 from deeprefine_graphdb.stores.engine import Engine
 from tests.support.jobs import apply, make_root, proposal
 
@@ -145,8 +146,6 @@ def test_only_the_chosen_actions_are_applied_and_keep_their_numbers(base: Knowle
 
 
 def test_a_proposal_whose_ground_moved_is_stale_and_says_what_moved(base: KnowledgeBase) -> None:
-    with base.open("read"):
-        pass
     planned = preview(base, proposal('insert_edge("Cache", "serves", "Client")'), by="t", flags=ALLOW).plan
     waiting = proposal('insert_edge("Cache", "serves", "Client")', name="p2")
     waiting = waiting.model_copy(update={"footprint": planned.footprint})
@@ -162,12 +161,22 @@ def test_a_proposal_whose_ground_moved_is_stale_and_says_what_moved(base: Knowle
 
 
 def test_a_rejected_proposal_is_not_applied(base: KnowledgeBase) -> None:
-    body = proposal()
-    with pytest.raises(ActionRefused):
-        apply(base, 'delete_edge("Cache", "r", "Client")', name=body.id)
-    apply_proposal(base, body, by="t", flags=RefinementFlags(only=(1,)))
-    with pytest.raises(NeedsDecision, match="is applied"):
+    body, before = proposal(), digest(base)
+    record = to_record(body)
+    with base.open("write") as store:
+        store.write(WritePlan(statements=tuple(record_statements([record])), records=(record,)))
+    reject_proposal(base, body, by="t", note="not wanted")
+    with pytest.raises(NeedsDecision, match="was rejected"):
+        apply_proposal(base, body, by="t", flags=ALLOW)
+    with pytest.raises(NothingToDo, match="rejected already"):
         reject_proposal(base, body, by="t")
+    assert digest(base) == before
+
+
+def test_an_applied_proposal_is_not_rejected(base: KnowledgeBase) -> None:
+    apply(base)
+    with pytest.raises(NeedsDecision, match="is applied"):
+        reject_proposal(base, proposal(), by="t")
 
 
 def test_a_refinement_is_recorded_whole(base: KnowledgeBase) -> None:
