@@ -106,18 +106,20 @@ def record(store: GraphStore, proposals: Iterable[ProposalBody]) -> None:
 def apply_in_process(root: Path, workload: Workload, repeats: int, warm_ups: int) -> dict[str, Any]:
     """Time plan and write of refinements on an open store, the footprint's check and the journal in it.
 
-    Opening is not in it, nor reading the log. The store is folded between two of them when its write-ahead log
-    has reached the size at which the program folds it; the first one after opening does not count.
+    Opening is not in it, nor reading the log, which has the proposal already. The store is folded between two of
+    them when its write-ahead log has reached the size at which the program folds it; the first one after opening
+    does not count.
     """
     base, source = knowledge_base(root), Refinements(workload)
     clock, folds = Clock(), 0
     while len(clock.seconds) < warm_ups + repeats:
         folds += fold_if_long(base)
         with base.open("write") as store:
-            log = base.log()
             warm(store, source)
             while stores.wal_bytes(base.url) < FOLD_FROM_BYTES and len(clock.seconds) < warm_ups + repeats:
                 proposal = next_proposal(store, f"bench{len(clock.seconds)}", source)
+                record(store, [proposal])
+                log = base.log()
                 with clock:
                     store.write(prepare(log, store, proposal, "benchmarks", FLAGS).write)
     return {**clock.after(warm_ups), "folds": folds}

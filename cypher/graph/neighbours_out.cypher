@@ -1,11 +1,9 @@
-// Give up to 129 live edges that leave an entity, self loops too: all, or any when there are more.
+// Tell the keys of up to 129 live edges that leave an entity, self loops too: all, or any when there are more; and of
+// each the text that one that is as in the base does not have: twice as fast as reading the edges.
 // The bound is written out because a parameter there takes ten times as long on Ladybug.
 // params: id STRING NOT NULL
-// columns: key STRING, origin_key STRING, src STRING, tgt STRING, relation STRING, confidence STRING, raw STRING, added_by STRING, changed_by STRING, seq INT64
+// columns: key STRING, raw STRING
 MATCH (:Entity {id: $id})-[r:RELATES]->(:Entity)
 WHERE r.retired_by IS NULL
-RETURN
-  r.key AS key, r.origin_key AS origin_key, r.src AS src, r.tgt AS tgt,
-  r.relation AS relation, r.confidence AS confidence, r.raw AS raw, r.added_by AS added_by,
-  r.changed_by AS changed_by, r.seq AS seq
+RETURN r.key AS key, r.raw AS raw
 LIMIT 129

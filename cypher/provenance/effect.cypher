@@ -1,10 +1,12 @@
 // Record what an action did, and that its refinement applied it.
 // params: id STRING NOT NULL, caption STRING NOT NULL, ts STRING NOT NULL, action_id STRING NOT NULL, refinement_id STRING NOT NULL, outcome STRING NOT NULL, note STRING NOT NULL, witness STRING, before STRING NOT NULL, after STRING NOT NULL, bound STRING NOT NULL, changes STRING NOT NULL
-MATCH (a:Action {id: $action_id})
-MATCH (r:Refinement {id: $refinement_id})
-CREATE (e:Effect {
-  id: $id, caption: $caption, ts: $ts, action_id: $action_id, refinement_id: $refinement_id,
-  outcome: $outcome, note: $note, witness: $witness, before: $before, after: $after, bound: $bound,
-  changes: $changes
-})-[:OF]->(a)
-CREATE (r)-[:APPLIED]->(a)
+MATCH
+  (a:Action {id: $action_id}),
+  (r:Refinement {id: $refinement_id})
+CREATE
+  (:Effect {
+    id: $id, caption: $caption, ts: $ts, action_id: $action_id, refinement_id: $refinement_id,
+    outcome: $outcome, note: $note, witness: $witness, before: $before, after: $after, bound: $bound,
+    changes: $changes
+  })-[:OF]->(a),
+  (r)-[:APPLIED]->(a)

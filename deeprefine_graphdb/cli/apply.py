@@ -15,7 +15,7 @@ from deeprefine_graphdb.model.errors import UsageError
 
 if TYPE_CHECKING:
     from deeprefine_graphdb.model.write import NewRecord, Statement
-    from deeprefine_graphdb.project.apply import ApplyReport, Prepared
+    from deeprefine_graphdb.project.apply import ApplyReport, Preview
     from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
     from deeprefine_graphdb.provenance.entries import ActionEntry
     from deeprefine_graphdb.provenance.records import ProposalBody
@@ -113,7 +113,7 @@ def _find(
     return reviewed.proposal, new_records(log, reviewed)
 
 
-def _show_plan(options: Options, base: KnowledgeBase, prepared: Prepared, show_cypher: bool) -> None:
+def _show_plan(options: Options, base: KnowledgeBase, prepared: Preview, show_cypher: bool) -> None:
     from deeprefine_graphdb.grammar.actions import format_action
 
     plan = prepared.plan

@@ -12,7 +12,7 @@ MAX_ACTIONS = 10
 class Frozen(BaseModel):
     """A record that never changes once made."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class InsertEdge(Frozen):

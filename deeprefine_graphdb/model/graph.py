@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 class Row(BaseModel):
     """A row of the graph; equal rows are equal states."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class Provenanced(Row):

@@ -55,7 +55,7 @@ class StoreState(Frozen):
 
     ``revision`` counts changes of the graph; ``seq`` and ``head`` are the last record's number and hash;
     ``base_digest`` is the SHA-256 of base.json and ``file_digest`` that of graph.json as last synced or exported;
-    ``tail`` holds the journal lines of the last write, so that a journal that missed them can be healed.
+    ``tail`` holds the records of the last write, packed, so that a journal that missed them can be healed.
     """
 
     store_id: str

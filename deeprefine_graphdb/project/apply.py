@@ -56,6 +56,13 @@ class Prepared:
 
     plan: RefinementPlan
     write: WritePlan
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A refinement that is planned, and the very statements that would write it."""
+
+    plan: RefinementPlan
     program: Sequence[Statement]
 
 
@@ -101,10 +108,11 @@ def preview(
     by: str,
     flags: RefinementFlags,
     records: Sequence[NewRecord] = (),
-) -> Prepared:
+) -> Preview:
     """Plan a proposal as :func:`apply_proposal` would and give the very statements that it would run."""
     with base.open("read") as store:
-        return prepare(base.log(), store, proposal, by, flags, records)
+        prepared = prepare(base.log(), store, proposal, by, flags, records)
+        return Preview(prepared.plan, store.program(prepared.write))
 
 
 def reject_proposal(base: KnowledgeBase, proposal: ProposalBody, *, by: str, note: str = "") -> None:
@@ -212,7 +220,7 @@ def prepare(
         records=records,
         revision=state.revision,
     )
-    return Prepared(plan, write, store.program(write))
+    return Prepared(plan, write)
 
 
 def _refuse_decided(log: Log, proposal: ProposalBody, recorded: bool) -> None:

@@ -10,13 +10,15 @@ from deeprefine_graphdb.model.graph import Alias, Edge, Entity, Loose, Names
 from deeprefine_graphdb.model.write import Record, Statement, StoreState, WritePlan
 from deeprefine_graphdb.stores import rows, statements
 from deeprefine_graphdb.stores.engine import Engine
-from deeprefine_graphdb.stores.journal import Journal, chain, to_line
+from deeprefine_graphdb.stores.journal import Journal, chain, pack
 from deeprefine_graphdb.stores.protocol import Capabilities, Table, Touched
 from deeprefine_loaders.basefile import BaseFile
 
 _TEXT_BATCH = 20_000
 _WAYS = ("out", "in")
 _BOUND = 128  # as the statements graph/neighbours_* have it
+_ADVANCING = ("revision", "seq", "head", "tail")
+_AS_IN_BASE = (None, None)
 
 
 class EmbeddedStore:
@@ -38,8 +40,12 @@ class EmbeddedStore:
 
     def entity(self, entity_id: str) -> Entity | None:
         """Give one entity by its id."""
-        found = self._engine.run("graph/entity", {"id": entity_id})
-        return rows.entity(found[0]) if found else None
+        states = self._engine.run("graph/entity_state", {"id": entity_id})
+        if not states:
+            return None
+        if states[0] == _AS_IN_BASE and (row := rows.base_entity(self._base, entity_id)) is not None:
+            return row
+        return rows.entity(self._engine.run("graph/entity", {"id": entity_id})[0])
 
     def names(self, norm: str) -> Names:
         """Give the live entities whose label has this normal form."""
@@ -54,8 +60,10 @@ class EmbeddedStore:
     def edges_between(self, source: str, target: str) -> list[Edge]:
         """Give all edges source→target, live and retired, by key."""
         ends = {"source": source, "target": target}
-        if not self._engine.run("graph/edge_keys_between", ends):
-            return []
+        states = self._engine.run("graph/edge_states_between", ends)
+        keys = sorted(key for key, *state in states if tuple(state) == _AS_IN_BASE)
+        if len(keys) == len(states) and (found := self._base_edges(keys)) is not None:
+            return found
         return [rows.edge(row) for row in self._engine.run("graph/edges_between", ends)]
 
     def edges_of(self, entity_id: str) -> list[Edge]:
@@ -67,8 +75,8 @@ class EmbeddedStore:
 
     def neighbours(self, entity_id: str, limit: int) -> list[Edge]:
         """Give at most ``limit`` live edges out and ``limit`` in, lowest keys first, self loops once."""
-        found = {row[0]: row for way in _WAYS for row in self._lowest(way, entity_id, limit)}
-        return [rows.live_edge(found[key]) for key in sorted(found)]
+        found = {edge.key: edge for way in _WAYS for edge in self._lowest(way, entity_id, limit)}
+        return [found[key] for key in sorted(found)]
 
     def loose(self, key: str) -> Loose | None:
         """Give a dangling link, hyperedge or header field by its key."""
@@ -141,18 +149,35 @@ class EmbeddedStore:
         self._engine.close()
         self._base.close()
 
-    def _lowest(self, way: str, entity_id: str, limit: int) -> list[tuple[Any, ...]]:
-        """Ask without an order first: it is several times faster, and all there is unless there are very many.
+    def _lowest(self, way: str, entity_id: str, limit: int) -> list[Edge]:
+        """Ask without an order first: it is faster, and all there is unless there are very many.
 
         A self loop counts among the edges out only.
         """
         params = {"id": entity_id}
-        found = self._engine.run(f"graph/neighbours_{way}", params)
-        if len(found) > _BOUND:
-            found = _own(way, self._engine.run(f"graph/neighbours_{way}_first", params))
-            if len(found) < limit:
-                found = self._engine.run(f"graph/edges_{way}", params)
-        return sorted(_own(way, found), key=lambda row: row[0])[:limit]
+        states = self._engine.run(f"graph/neighbours_{way}", params)
+        whole = len(states) <= _BOUND
+        if not whole:
+            states = self._engine.run(f"graph/neighbours_{way}_first", params)
+        if limit <= _BOUND and not any(raw for _, raw in states):
+            edges = self._base_edges(sorted(key for key, _ in states), way, limit)
+            if edges is not None and (whole or len(edges) == limit):
+                return edges
+        found = [rows.live_edge(row) for row in self._engine.run(f"graph/edges_{way}", params)]
+        return sorted((edge for edge in found if _counts(edge, way)), key=lambda edge: edge.key)[:limit]
+
+    def _base_edges(self, keys: Sequence[str], way: str = "out", limit: int = _BOUND) -> list[Edge] | None:
+        """Give the first ``limit`` edges of some keys as the base has them, or ``None`` when it lacks one."""
+        found: list[Edge] = []
+        for key in keys:
+            edge = rows.base_edge(self._base, key)
+            if edge is None:
+                return None
+            if _counts(edge, way):
+                found.append(edge)
+                if len(found) == limit:
+                    break
+        return found
 
     def _next(self, plan: WritePlan) -> tuple[StoreState, tuple[Record, ...]]:
         """Give the state after a plan, and its records in their places."""
@@ -162,13 +187,15 @@ class EmbeddedStore:
         if plan.revision is not None:
             changes["revision"] = state.revision + 1
         if records:
-            tail = "\n".join(map(to_line, records))
-            changes |= {"seq": records[-1].seq, "head": records[-1].hash, "tail": tail}
+            changes |= {"seq": records[-1].seq, "head": records[-1].hash, "tail": pack(records)}
         return StoreState.model_validate(state.model_dump() | changes), records
 
     def _program(self, plan: WritePlan, state: StoreState, records: tuple[Record, ...]) -> list[Statement]:
         if not plan.statements and not records and state == self._state:
             return []
+        advanced = {name: getattr(state, name) for name in _ADVANCING}
+        if self._state.model_copy(update=advanced) == state:
+            return [*plan.statements, Statement(name="graph/store_advance", params=advanced)]
         return [*plan.statements, Statement(name="graph/store_set", params=state.model_dump())]
 
     def _commit(self, program: list[Statement], state: StoreState) -> None:
@@ -197,6 +224,6 @@ class EmbeddedStore:
         return rows.state(found[0])
 
 
-def _own(way: str, found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+def _counts(edge: Edge, way: str) -> bool:
     """Leave self loops out of the edges in."""
-    return [row for row in found if row[2] != row[3]] if way == "in" else found
+    return way == "out" or edge.src != edge.tgt

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import re
 import sys
 import threading
@@ -72,12 +73,8 @@ class Engine:
 
         Raises :class:`StatementError` for parameters that do not fit, ``RuntimeError`` when the engine refuses.
         """
-        with self._lock:
-            result = self._execute(name, params)
-            try:
-                return [tuple(row) for row in result.get_all()]
-            finally:
-                result.close()
+        statements.load(name, self.name).check(params)
+        return self.run_checked(name, params)
 
     def batches(self, name: str, params: Mapping[str, Any], size: int) -> Iterator[list[tuple[Any, ...]]]:
         """Run a statement by name and give its rows in lists of at most ``size``."""
@@ -174,6 +171,7 @@ class Engine:
                 auto_checkpoint=False,
             )
             self._connection = self._module.Connection(self._database)
+            self._threads = 0
             self._execute("schema/keep_wal", {}).close()
         except (RuntimeError, IndexError) as error:
             message = " ".join(str(error).split())
@@ -187,10 +185,20 @@ class Engine:
                 "Run `deeprefine-db doctor --rebuild`.",
             ) from error
 
+    def run_checked(self, name: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """Run a statement as :meth:`run` does, when its parameters have been checked before."""
+        with self._lock:
+            result = self._execute(name, params)
+            try:
+                return [tuple(row) for row in result.get_all()]
+            finally:
+                result.close()
+
     def _execute(self, name: str, params: Mapping[str, Any]) -> Any:
         statement = statements.load(name, self.name)
-        statement.check(params)
-        if "TABLE" in statement.params.values() or not params:
+        whole_tables = "TABLE" in statement.params.values() or not params
+        self._use_threads((os.cpu_count() or 1) if whole_tables else 1)
+        if whole_tables:
             return self._connection.execute(statement.text, dict(params))
         prepared = self._prepared.get(name)
         if prepared is None:
@@ -198,6 +206,12 @@ class Engine:
                 warnings.simplefilter("ignore", DeprecationWarning)
                 prepared = self._prepared[name] = self._connection.prepare(statement.text)
         return self._connection.execute(prepared, dict(params))
+
+    def _use_threads(self, count: int) -> None:
+        """Set the threads of the next statement: handing one row's work to a second one costs more than the work."""
+        if count != self._threads:
+            self._connection.set_max_threads_for_exec(count)
+            self._threads = count
 
 
 class Transaction:
@@ -212,7 +226,7 @@ class Transaction:
         engine.run("schema/begin", {})
 
     def run(self, statement: Statement) -> None:
-        """Run one statement."""
+        """Run one statement, whose parameters have been checked."""
         self._step(statement.name, statement.params)
 
     def commit(self) -> None:
@@ -226,7 +240,7 @@ class Transaction:
                 f"The transaction is {self._state}; {name} was not run.", "Plan and write again."
             )
         self._state = "poisoned"
-        self._engine.run(name, params)
+        self._engine.run_checked(name, params)
         self._state = "open"
 
 

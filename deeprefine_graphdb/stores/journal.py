@@ -5,10 +5,12 @@ It can be read at any time without a lock and without an engine.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
 import time
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,6 +60,21 @@ def chain(records: Iterable[NewRecord], seq: int, head: str) -> tuple[Record, ..
 def to_line(record: Record) -> str:
     """Give the line of a record, without its line end."""
     return canonical(record.model_dump())
+
+
+def pack(records: Iterable[Record]) -> str:
+    """Give records as a short ASCII text, for the store to keep beside what they did."""
+    lines = "\n".join(map(to_line, records))
+    return base64.b64encode(zlib.compress(lines.encode("ascii"), 3)).decode("ascii")
+
+
+def unpack(text: str) -> list[Record]:
+    """Give the records of a text that :func:`pack` made. Raises ``ValueError``."""
+    try:
+        lines = zlib.decompress(base64.b64decode(text, validate=True)).splitlines() if text else []
+    except zlib.error as error:
+        raise ValueError(f"it does not unpack: {error}") from error
+    return [from_line(line) for line in lines]
 
 
 def from_line(line: str | bytes) -> Record:
@@ -189,7 +206,7 @@ class Journal:
             seq, head = (last.seq, last.hash) if last else (0, "")
             if (seq, head) == (state.seq, state.head):
                 return 0
-            kept = [from_line(line) for line in state.tail.splitlines()]
+            kept = unpack(state.tail)
             missing = [record for record in kept if record.seq > seq]
         except ValueError as error:
             raise StoreDamaged(

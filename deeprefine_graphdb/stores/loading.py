@@ -12,7 +12,7 @@ from deeprefine_graphdb.model.errors import RevisionMoved, UsageError, WriteFail
 from deeprefine_graphdb.model.write import FORMAT_VERSION, NewRecord, Record, StoreState
 from deeprefine_graphdb.stores import generations
 from deeprefine_graphdb.stores.engine import Engine
-from deeprefine_graphdb.stores.journal import Journal, chain, to_line
+from deeprefine_graphdb.stores.journal import Journal, chain, pack
 from deeprefine_graphdb.stores.locks import store_lock
 from deeprefine_graphdb.stores.opening import base_of, opened
 from deeprefine_graphdb.stores.protocol import Generation
@@ -104,8 +104,7 @@ def _check_engine(directory: Path, engine: str) -> None:
 def _after(state: StoreState, records: Sequence[Record]) -> StoreState:
     if not records:
         return state
-    tail = "\n".join(map(to_line, records))
-    return state.model_copy(update={"seq": records[-1].seq, "head": records[-1].hash, "tail": tail})
+    return state.model_copy(update={"seq": records[-1].seq, "head": records[-1].hash, "tail": pack(records)})
 
 
 def _fresh(engine: str, directory: Path, pool: int) -> Engine:

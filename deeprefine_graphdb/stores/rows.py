@@ -1,4 +1,4 @@
-"""Rows of the graph as an engine gives them, as the models that everyone else sees."""
+"""Rows of the graph as an engine gives them, or as the base has them, as the models that everyone else sees."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from typing import Any
 
 from deeprefine_graphdb.model.graph import Alias, Edge, Entity, Loose, Names
 from deeprefine_graphdb.model.write import StoreState
+from deeprefine_loaders.basefile import BaseFile
+from deeprefine_loaders.objects import read_object
+from deeprefine_loaders.single import link_row, node_row
 
 _PROVENANCE = ("raw", "added_by", "changed_by", "retired_by", "retired_as", "successor", "seq")
 ENTITY_COLUMNS = (
@@ -41,6 +44,21 @@ STATE_COLUMNS = (
 def entity(row: tuple[Any, ...]) -> Entity:
     """Make an entity of its columns."""
     return Entity(**dict(zip(ENTITY_COLUMNS, row, strict=True)))
+
+
+def base_entity(base: BaseFile, entity_id: str) -> Entity | None:
+    """Make an entity as it is in the base, or give ``None`` when the base does not have it."""
+    text = base.slice("node", entity_id)
+    return None if text is None else Entity(id=entity_id, **node_row(read_object(text))._asdict())
+
+
+def base_edge(base: BaseFile, key: str) -> Edge | None:
+    """Make an edge as it is in the base, or give ``None`` when the base does not have it."""
+    text = base.slice("link", key)
+    if text is None:
+        return None
+    source, target, relation, confidence = link_row(read_object(text))
+    return Edge(key=key, origin_key=key, src=source, tgt=target, relation=relation, confidence=confidence)
 
 
 def edge(row: tuple[Any, ...]) -> Edge:

@@ -7,7 +7,7 @@ import pytest
 
 from deeprefine_graphdb.model.errors import StoreDamaged
 from deeprefine_graphdb.model.write import NewRecord, Record, StoreState
-from deeprefine_graphdb.stores.journal import Journal, chain, from_line, to_line
+from deeprefine_graphdb.stores.journal import Journal, chain, from_line, pack, to_line
 
 
 def some(count: int, seq: int = 0, head: str = "") -> tuple[Record, ...]:
@@ -24,8 +24,8 @@ def journal(tmp_path: Path) -> Journal:
 
 
 def state_after(*records: Record, tail: int = 1) -> StoreState:
-    lines = "\n".join(map(to_line, records[-tail:]))
-    return StoreState(store_id="s", seq=records[-1].seq, head=records[-1].hash, tail=lines)
+    kept = pack(records[-tail:])
+    return StoreState(store_id="s", seq=records[-1].seq, head=records[-1].hash, tail=kept)
 
 
 def test_records_come_back_as_they_were_appended(journal: Journal) -> None:
