@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util  # noqa: F401 - an engine that is handed pyarrow needs it imported, and does not do so itself
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import compress
+from itertools import accumulate, chain, compress
 from typing import Any
 
 import pyarrow as pa
@@ -33,8 +33,6 @@ _REPETITIVE = frozenset({
     "source_file",
     "community",
     "origin",
-    "src",
-    "tgt",
     "relation",
     "confidence",
 })
@@ -102,7 +100,7 @@ def _settle(engine: Engine) -> None:
 def _distinct(rows: Any) -> Any:
     """Give a table whose repetitive columns hold each distinct text once."""
     for at, name in enumerate(rows.column_names):
-        if name in _REPETITIVE or name in {"from_key", "to_key"}:
+        if name in _REPETITIVE:
             rows = rows.set_column(at, name, rows.column(at).dictionary_encode())
     return rows
 
@@ -168,17 +166,21 @@ def _loose(generation: Generation) -> Columns:
 
 def _labels(generation: Generation) -> Columns:
     """Group all live entities by the normal form of their label; within a form they are ordered by id."""
-    groups: defaultdict[str, list[tuple[str, str, str]]] = defaultdict(list)
-    for entity_id, label, file in _live_labels(generation.base, generation.touched.entities):
-        groups[norm_label(label)].append((entity_id, label, file))
+    live = list(_live_labels(generation.base, generation.touched.entities))
+    ids, labels, files = ([entry[n] for entry in live] for n in range(3))
+    groups: defaultdict[str, list[int]] = defaultdict(list)
+    for at, norm in enumerate(map(norm_label, labels)):
+        groups[norm].append(at)
     for group in groups.values():
-        group.sort()
-    return {
-        "norm": list(groups),
-        "ids": [[entity_id for entity_id, _, _ in group] for group in groups.values()],
-        "labels": [[label for _, label, _ in group] for group in groups.values()],
-        "files": [[file for _, _, file in group] for group in groups.values()],
+        if len(group) > 1:
+            group.sort(key=ids.__getitem__)
+    offsets = pa.array([0, *accumulate(map(len, groups.values()))], pa.int32())
+    order = pa.array(list(chain.from_iterable(groups.values())), pa.int32())
+    lists = {
+        name: pa.ListArray.from_arrays(offsets, pa.array(values, pa.string()).take(order))
+        for name, values in (("ids", ids), ("labels", labels), ("files", files))
     }
+    return {"norm": list(groups), **lists}
 
 
 def _live_labels(base: GraphFile, touched: Sequence[Entity]) -> Iterator[tuple[str, str, str]]:
@@ -245,22 +247,11 @@ def _joined(columns: Columns, own: Sequence[Any], types: Mapping[str, str]) -> C
     for name, kind in types.items():
         rest = [_value(row, name) for row in own]
         if name in _REPETITIVE:
-            joined[name] = _encoded([*columns[name], *rest])
+            joined[name] = pa.array([*columns[name], *rest], pa.string()).dictionary_encode()
             continue
         first = pa.array(columns[name], _TYPES[kind]) if name in columns else pa.nulls(count, _TYPES[kind])
         joined[name] = pa.concat_arrays([first, pa.array(rest, _TYPES[kind])]) if own else first
     return joined
-
-
-def _encoded(values: list[str | None]) -> Any:
-    """Make a column that holds each distinct text once."""
-    places: dict[str | None, int | None] = dict.fromkeys(values)
-    places.pop(None, None)
-    for place, value in enumerate(places):
-        places[value] = place
-    distinct = pa.array(list(places), pa.string())
-    places[None] = None
-    return pa.DictionaryArray.from_arrays(pa.array([places[value] for value in values], pa.int32()), distinct)
 
 
 def _copy_node(engine: Engine, table: schema.NodeTable, columns: Columns) -> None:
