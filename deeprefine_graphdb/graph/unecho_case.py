@@ -121,6 +121,15 @@ class Case:
         found = images.get(mark.stamp)
         return ("ours", found) if found is not None else ("unknown", None)
 
+    def header_entries(self) -> list[ManifestEntry]:
+        """Give what we wrote into the header: in the export at hand, and with actions whose stamps the file carries."""
+        entries = {known.entry.key: known.entry for known in self.entries["header"]}
+        for action in dict.fromkeys(mark.by for mark in self.found.marks if mark.valid):
+            for entry in self.images(action) or ():
+                if entry.object == "header":
+                    entries.setdefault(entry.key, entry)
+        return list(entries.values())
+
     def foreign(self, mark: Mark, whose: Whose) -> None:
         """Note a stamp that is left where it stands."""
         why = (
@@ -184,9 +193,8 @@ class Case:
     def _images_of(self, action: str) -> dict[str, Known] | None:
         if action not in self._of_action:
             entries = self.images(action)
-            self._of_action[action] = (
-                None if entries is None else {known.stamp: known for known in map(Known, entries)}
-            )
+            known = [Known(entry) for entry in entries or () if entry.object != "header"]
+            self._of_action[action] = None if entries is None else {each.stamp: each for each in known}
         return self._of_action[action]
 
 

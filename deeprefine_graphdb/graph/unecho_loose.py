@@ -44,8 +44,7 @@ def unecho_hyperedges(case: Case) -> None:
 
 def unecho_header(case: Case) -> None:
     """Find the top-level members that differ: one that still says what we wrote says what it said before."""
-    for known in case.entries["header"]:
-        entry = known.entry
+    for entry in case.header_entries():
         name = entry.key.removeprefix(HEADER)
         text = case.found.header_text(name)
         if text is None or entry.disk is None or not _equal(text, entry.disk):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from deeprefine_graphdb.graph.unecho_case import Case, node_id
 from deeprefine_graphdb.graph.unecho_match import STEM, Matches
 from deeprefine_graphdb.graph.unecho_model import Kept, Place, Restored
-from deeprefine_graphdb.graph.unecho_text import canonical, link_identity
+from deeprefine_graphdb.graph.unecho_text import canonical, in_graphify_order, link_identity
 from deeprefine_loaders.amend import Amendments
 from deeprefine_loaders.fields import members_of_hyperedge
 from deeprefine_loaders.header import KIND_OF_SECTION
 from deeprefine_loaders.identity import edge_key, storable_text
-from deeprefine_loaders.objects import read_object
+from deeprefine_loaders.objects import new_object, read_object
 
 _SURE = 10
 """Elements that hardly stand in order by accident."""
@@ -40,7 +40,8 @@ def place_all(case: Case, matches: Matches) -> Placed:
     for item in draft.restored:
         items[item.place.section].append(item)
     for kept in draft.kept:
-        items[_section(case, kept)].append(kept)
+        section = _section(case, kept)
+        items[section].append(_in_style(case, kept, section))
     amendments = Amendments(removed=removed, header=dict(draft.header))
     placed: dict[str, list[Restored | Kept]] = {}
     for section, given in items.items():
@@ -61,6 +62,20 @@ def _section(case: Case, kept: Kept) -> str:
         return name
     others = header.of_kind(KIND_OF_SECTION[name])
     return others[0].name if others else name
+
+
+def _in_style(case: Case, kept: Kept, section: str) -> Kept:
+    """Write a before-image anew if the file is written otherwise than the former base was."""
+    now, was = case.found.graph.header, case.base.header
+    here, there = now.section(section), was.section(kept.base_place[0])
+    if now.style == was.style and here and there and here.object_layout == there.object_layout:
+        return kept
+    if not kept.text.startswith("{"):
+        return kept
+    members = read_object(kept.text)
+    if _is_sorted(case, section):
+        members = in_graphify_order(members)
+    return replace(kept, text=new_object(members, now, section))
 
 
 def _is_sorted(case: Case, section: str) -> bool:

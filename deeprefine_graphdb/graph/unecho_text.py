@@ -98,6 +98,11 @@ def canonical(members: Mapping[str, Any]) -> str:
     return json.dumps(members, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
+def in_graphify_order(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Give members in the order that graphify writes them in."""
+    return {name: members[name] for name in sorted(members, key=_rank)}
+
+
 def _same(one: Any, other: Any) -> bool:
     if one is _ABSENT or other is _ABSENT:
         return one is other
