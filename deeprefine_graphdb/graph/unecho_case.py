@@ -12,10 +12,12 @@ from deeprefine_graphdb.graph.texts import STAMP, stamp
 from deeprefine_graphdb.graph.unecho_found import Found, Mark, Pair, pair_of
 from deeprefine_graphdb.graph.unecho_model import Draft, Images, ObjectKind
 from deeprefine_graphdb.graph.unecho_text import link_identity
+from deeprefine_graphdb.model.actions import MAX_ACTIONS
 from deeprefine_loaders.basefile import BaseFile
 from deeprefine_loaders.identity import storable_text
 from deeprefine_loaders.objects import read_object
 
+_TAKEN_AWAY = frozenset({"removed", "folded", "moved"})
 Whose = Literal["ours", "foreign", "unknown", "stray"]
 
 
@@ -89,6 +91,7 @@ class Case:
                 self.by_stamp.setdefault(known.stamp, known)
         self.node_ids: set[str] = set()
         self._of_action: dict[str, dict[str, Known] | None] = {}
+        self._take_in_other_exports()
 
     def marks(self, kind: ObjectKind) -> Sequence[Mark]:
         """Give the stamps on objects of a kind."""
@@ -190,10 +193,37 @@ class Case:
     def _files_gone(self) -> set[str]:
         return {gone.members.get("source_file") or "" for gone in self.gone_nodes.values()}
 
+    def _take_in_other_exports(self) -> None:
+        """Let what a refinement removed count too where the file carries a stamp of it and the manifest does not.
+
+        Such a file comes of an export in which that refinement was active; what it removed bears no stamp.
+        """
+        others = {
+            mark.by.rpartition(".")[0]: None
+            for mark in self.found.marks
+            if mark.valid and mark.stamp not in self.by_stamp
+        }
+        known = {(kind, each.entry.key) for kind, entries in self.entries.items() for each in entries}
+        for refinement in others:
+            for number in range(1, MAX_ACTIONS + 1):
+                for entry in self.images(f"{refinement}.{number}") or ():
+                    place = self.base.place(entry.object, entry.key) if entry.object != "header" else None
+                    text = self.base.slice(entry.object, entry.key) if place is not None else None
+                    if (
+                        entry.kind in _TAKEN_AWAY
+                        and text is not None
+                        and (entry.object, entry.key) not in known
+                    ):
+                        own = entry.model_copy(update={"base": text, "place": place})
+                        self.entries[entry.object].append(Known(own))
+                        known.add((entry.object, entry.key))
+
     def _images_of(self, action: str) -> dict[str, Known] | None:
         if action not in self._of_action:
             entries = self.images(action)
-            known = [Known(entry) for entry in entries or () if entry.object != "header"]
+            known = [
+                Known(entry) for entry in entries or () if entry.object != "header" and entry.disk is not None
+            ]
             self._of_action[action] = None if entries is None else {each.stamp: each for each in known}
         return self._of_action[action]
 

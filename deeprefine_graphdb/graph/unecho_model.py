@@ -13,8 +13,8 @@ from deeprefine_loaders.graphfile import GraphFile
 ObjectKind = Literal["node", "link", "hyperedge", "header"]
 
 Images = Callable[[str], Sequence[ManifestEntry] | None]
-"""Gives what an action (``<refinement>.<action>``) of our log added, changed or re-pointed in any export, each object
-with its text without and with the action. ``None`` for an action of a refinement that the log does not know."""
+"""Gives what an action (``<refinement>.<action>``) of our log did to objects, each with its text without us and as
+written. ``None`` for an action of a refinement that the log does not know."""
 
 
 def no_images(_action: str) -> None:

@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
-from deeprefine_graphdb.graph.manifest import ManifestEntry
+from deeprefine_graphdb.graph.base_view import ParsedBase
 from deeprefine_graphdb.graph.texts import STAMP
 from deeprefine_graphdb.graph.unecho import unecho
+from deeprefine_graphdb.graph.unecho_images import log_images
+from deeprefine_graphdb.graph.unecho_model import Images
+from deeprefine_graphdb.graph.view import GraphView
+from deeprefine_graphdb.model.actions import ObjectChange
 from deeprefine_loaders.basefile import BaseFile
 from deeprefine_loaders.graphfile import parse_graph
 from tests.unit.graph.echoes import (
@@ -24,7 +28,7 @@ from tests.unit.graph.echoes import (
     without,
     written,
 )
-from tests.unit.graph.small import link, node
+from tests.unit.graph.small import link, node, plan
 
 AST = {"_origin": "ast"}
 SEMANTIC = {"_origin": "semantic"}
@@ -521,15 +525,20 @@ def test_5g_an_ast_link_at_a_live_rename_is_kept() -> None:
 # 5h: stamps of other exports and other logs
 
 
-def images_of(*exports: Export) -> Any:
-    """Give the images of earlier exports, for actions of r1 to r9."""
+def images_of(*exports: Export) -> Images:
+    """Give the images of a log with the refinements r1 to r9 and these exports."""
+    base = BaseFile.of(parse_graph(BASE))
+    return log_images({f"r{at}" for at in range(1, 10)}, base, [made.manifest for made in exports])
 
-    def images(action: str) -> Sequence[ManifestEntry] | None:
-        if not action.startswith("r"):
-            return None
-        return [entry for made in exports for entry in made.manifest if entry.by == action]
 
-    return images
+def effects_of(*refinements: str) -> Images:
+    """Give the images of a log with these refinements and no export."""
+    view = GraphView(ParsedBase(parse_graph(BASE)))
+    effects: dict[str, Sequence[ObjectChange]] = {}
+    for number, answer in enumerate(refinements, start=1):
+        made = plan(view, answer, f"r{number}", number)
+        effects |= {effect.action: effect.changes for effect in made.effects}
+    return log_images({"r1", "r2", "r3"}, BaseFile.of(parse_graph(BASE)), effects=effects)
 
 
 @pytest.mark.parametrize(
@@ -576,9 +585,34 @@ def test_5h_a_stamp_of_an_unknown_refinement_is_part_of_the_base_and_named() -> 
 def test_5h_a_stamp_of_our_log_without_an_image_is_part_of_the_base_and_named() -> None:
     older = export(BASE, 'insert_edge("Alpha", "feeds", "Ledger")')
     found = by_graphify(older.data)
-    result = export(BASE).unecho(found, lambda action: ())
+    result = export(BASE).unecho(found, images_of())
     assert result.base.text.encode("latin-1") == found
     assert len(notes(result, "foreign")) == 2
+
+
+@pytest.mark.parametrize(
+    "refinements",
+    [
+        ('insert_edge("Alpha", "feeds", "Ledger")|insert_edge("Ledger", "feeds", "Beta")',),
+        ('replace_node("Sigma", "Summary")',),
+        ('replace_node("Sigma", "Summary")', 'replace_node("Summary", "Synopsis")'),
+        ('insert_edge("Tau", "feeds", "Gamma")', 'replace_node("Tau", "Beta")'),
+        (
+            'insert_edge("Tau", "feeds", "Ledger")',
+            'replace_node("Ledger", "Account")',
+            'replace_node("Sigma", "Tau")',
+        ),
+        ('delete_edge("Alpha", "calls", "Beta")', 'insert_edge("Alpha", "calls", "Beta")'),
+        ('insert_edge("Alpha", "guards", "Beta")|delete_edge("Sigma", "mentions", "Tau")',),
+        ('insert_edge("Delta", "feeds", "Ledger")|replace_node("Delta", "Beta")',),
+    ],
+)
+def test_5h_effects_of_the_log_are_images_as_good_as_an_export(refinements: tuple[str, ...]) -> None:
+    older = export(BASE, *refinements)
+    found = older.data
+    result = export(BASE).unecho(by_graphify(found), effects_of(*refinements))
+    assert result.base.text.encode("latin-1") == BASE
+    assert notes(result, "foreign") == []
 
 
 # header and hyperedges

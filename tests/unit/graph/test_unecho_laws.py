@@ -126,7 +126,8 @@ def steps(draw: st.DrawFn, data: dict[str, Any]) -> dict[str, Any]:
                 for key, value in draw(st.sampled_from(links)).items()
                 if key not in {"source", "target", "relation"}
             }
-    if nodes and draw(st.booleans()):
+    more = draw(st.booleans())
+    if nodes and more:
         ends = st.sampled_from([node["id"] for node in nodes])
         links.append({"source": draw(ends), "target": draw(ends), "relation": "fresh", "_origin": "ast"})
         nodes.append({"id": "fresh", "label": "Fresh", "_origin": "ast", "source_file": "a.py"})
