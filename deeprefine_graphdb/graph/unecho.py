@@ -24,6 +24,7 @@ from deeprefine_graphdb.graph.unecho_place import Placed, place_all
 from deeprefine_graphdb.graph.unecho_text import is_ast
 from deeprefine_loaders.amend import Amendments, amend, kind_of
 from deeprefine_loaders.basefile import BaseFile
+from deeprefine_loaders.collector import collector_paused
 from deeprefine_loaders.graphfile import GraphFile, parse_graph
 from deeprefine_loaders.objects import read_object
 
@@ -44,7 +45,13 @@ def unecho(
     file that this export wrote. ``images`` tell what other actions of the log did. A file without stamps and without
     a manifest is the new base as it stands; the very file that was written gives the former base as it was.
     """
-    entries = list(manifest)
+    with collector_paused():
+        return _unecho(base, list(manifest), found, images, written)
+
+
+def _unecho(
+    base: BaseFile, entries: list[ManifestEntry], found: GraphFile, images: Images, written: str | None
+) -> Unechoed:
     if found.digest == written:
         return Unechoed(parse_graph(base.bytes(), found.source), tuple(entries))
     case = Case(base, entries, Found(found), images)

@@ -24,7 +24,8 @@ def log_images(
     """Give the images of a log that knows these refinements.
 
     ``manifests`` are those of all exports, the newest first, since what was written is best known from them; they are
-    only gone through when an action is asked for, which a file without stamps of other exports never does. ``effects`` are the changes of each action, for what was never exported from here. ``base`` has the texts of
+    only gone through when an action is asked for, which a file without stamps of other exports never does.
+    ``effects`` are the changes of each action, for what was never exported from here. ``base`` has the texts of
     objects that an action found untouched.
     """
     left = iter(manifests)

@@ -99,10 +99,15 @@ def _sorted_places(
     stay = [ordinal for ordinal in range(count) if ordinal not in cut]
     wanted = sorted(((canonical(read_object(item.text)), at) for at, item in enumerate(items)))
     placed: list[tuple[int, Restored | Kept]] = []
+    known: dict[int, str] = {}
+
+    def text_at(ordinal: int) -> str:
+        if ordinal not in known:
+            known[ordinal] = canonical(case.found.members(Place(section, ordinal)))
+        return known[ordinal]
+
     for key, at in wanted:
-        number = bisect_left(
-            stay, key, key=lambda ordinal: canonical(case.found.members(Place(section, ordinal)))
-        )
+        number = bisect_left(stay, key, key=text_at)
         placed.append((stay[number] if number < len(stay) else count, items[at]))
     return placed
 

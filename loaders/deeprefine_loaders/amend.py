@@ -29,6 +29,7 @@ from .splice import Container, Cut, cuts_for
 from .style import write_string
 
 _CHUNK = 1 << 22
+_GROWTH = 1 << 25
 _STEM = 24
 """Characters of an edge key before the mark of its occurrence."""
 
@@ -168,59 +169,78 @@ def _write(
     graph: GraphFile, steps: dict[str, list[_Step]], cuts: list[Cut]
 ) -> tuple[str, dict[str, Spans], dict[int, int]]:
     """Give the text, the spans of all elements, and where each section ends by where it starts."""
-    text = graph.text
-    parts: list[str] = []
-    spans: dict[str, Spans] = {}
+    spans = {name: Spans() for name in graph.spans}
     ends: dict[int, int] = {}
+    text = ""
+    waiting: list[str] = []
+    size = 0
+    for part in _parts(graph, steps, cuts, spans, ends):
+        waiting.append(part)
+        size += len(part)
+        if size > _GROWTH:
+            # A string that grows by few large pieces is not there twice, as its parts and their join would be.
+            text += "".join(waiting)
+            waiting, size = [], 0
+    text += "".join(waiting)
+    return text, spans, ends
+
+
+def _parts(
+    graph: GraphFile,
+    steps: dict[str, list[_Step]],
+    cuts: list[Cut],
+    spans: dict[str, Spans],
+    ends: dict[int, int],
+) -> Iterator[str]:
+    text = graph.text
     length = place = 0
-
-    def add(part: str) -> None:
-        nonlocal length
-        parts.append(part)
-        length += len(part)
-
     changes: list[Section | Cut] = [*graph.header.sections, *cuts]
     for change in sorted(changes, key=lambda change: (change.start, change.end)):
-        add(text[place : change.start])
+        yield from _chunks(text, place, change.start)
+        length += change.start - place
         place = change.end
         if isinstance(change, Cut):
-            add(_latin(change.text))
+            new = _latin(change.text)
+            length += len(new)
+            yield new
             continue
         start = length
-        found = Spans()
-        for part, shift, step in _pieces(text, change, graph.spans[change.name], steps[change.name]):
+        old, found = graph.spans[change.name], spans[change.name]
+        for piece, step in _pieces(text, change, old, steps[change.name]):
             if isinstance(step, _Keep):
-                _shift(graph.spans[change.name], step, length - shift, found)
-            elif step is not None:
-                found.add([length], [length + len(part)])
-            add(part)
-        spans[change.name] = found
+                _shift(old, step, length - old.starts[step.first], found)
+                yield from _chunks(text, old.starts[step.first], old.ends[step.behind - 1])
+                length += old.ends[step.behind - 1] - old.starts[step.first]
+                continue
+            if step is not None:
+                found.add([length], [length + len(piece)])
+            length += len(piece)
+            yield piece
         ends[start] = length
-    add(text[place:])
-    ordered = {name: spans[name] for name in graph.spans}
-    return "".join(parts), ordered, ends
+    yield from _chunks(text, place, len(text))
+
+
+def _chunks(text: str, start: int, end: int) -> Iterator[str]:
+    for place in range(start, end, _CHUNK):
+        yield text[place : min(place + _CHUNK, end)]
 
 
 def _pieces(
     text: str, section: Section, spans: Spans, steps: list[_Step]
-) -> Iterator[tuple[str, int, _Step | None]]:
-    """Give the parts of a section in order: the text, where it stood (0 for new text), and its step if it is one."""
+) -> Iterator[tuple[str, _Step | None]]:
+    """Give the parts of a section in order, each with its step if it is one; a run's text is left to the caller."""
     layout, count = section.layout, section.count
     if not steps:
-        yield "[]", 0, None
+        yield "[]", None
         return
-    yield "[" + (text[section.start + 1 : spans.starts[0]] if count else layout.open), 0, None
+    yield "[" + (text[section.start + 1 : spans.starts[0]] if count else layout.open), None
     for at, step in enumerate(steps):
         before = step.first if isinstance(step, _Keep) else step.before
         if at:
             own = 0 < before < count
-            yield text[spans.ends[before - 1] : spans.starts[before]] if own else layout.separator, 0, None
-        if isinstance(step, _Keep):
-            start = spans.starts[step.first]
-            yield text[start : spans.ends[step.behind - 1]], start, step
-        else:
-            yield _latin(step.text), 0, step
-    yield (text[spans.ends[count - 1] : section.end - 1] if count else layout.close) + "]", 0, None
+            yield text[spans.ends[before - 1] : spans.starts[before]] if own else layout.separator, None
+        yield "" if isinstance(step, _Keep) else _latin(step.text), step
+    yield (text[spans.ends[count - 1] : section.end - 1] if count else layout.close) + "]", None
 
 
 def _shift(spans: Spans, step: _Keep, by: int, into: Spans) -> None:
