@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .atomic import write_durable
 from .errors import FormatError
 from .header import Header
-from .index import Index
+from .index import Found, Index
 
 if TYPE_CHECKING:
     from .graphfile import GraphFile
@@ -88,6 +88,10 @@ class BaseFile:
         """Give the section of an object and its ordinal there, or ``None``."""
         found = self._index.find(kind, key)
         return None if found is None else (found.section, found.ordinal)
+
+    def missing(self, kind: str, keys: Iterable[str]) -> list[Found]:
+        """Give the objects of a kind whose key is not among these: where each stands, in file order."""
+        return self._index.missing(kind, keys)
 
     def span(self, section: str, ordinal: int) -> tuple[int, int]:
         """Give the byte span of an element of a section. Raises ``IndexError``."""

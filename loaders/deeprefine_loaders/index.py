@@ -12,7 +12,7 @@ import mmap
 import struct
 import sys
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -103,6 +103,24 @@ class Index:
         if low == count or self._data[at : at + _DIGEST] != digest:
             return None
         ordinal = int.from_bytes(self._data[at + _DIGEST : at + _ENTRY], "big")
+        return self._found(kind, ordinal)
+
+    def missing(self, kind: str, keys: Iterable[str]) -> list[Found]:
+        """Give the objects of a kind whose key is not among these, in file order."""
+        known = {
+            blake2b(key.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest() for key in keys
+        }
+        place, count = self._entries[kind]
+        data = self._data
+        behind = place + _ENTRY * count
+        ordinals = [
+            int.from_bytes(data[at + _DIGEST : at + _ENTRY], "big")
+            for at in range(place, behind, _ENTRY)
+            if data[at : at + _DIGEST] not in known
+        ]
+        return [found for at in sorted(ordinals) if (found := self._found(kind, at)) is not None]
+
+    def _found(self, kind: str, ordinal: int) -> Found | None:
         for section in self.header.sections:
             if KIND_OF_SECTION[section.name] == kind:
                 if ordinal < section.count:

@@ -41,7 +41,7 @@ class Parsed(NamedTuple):
 def parse_text(text: str, digest: str, source: str) -> Parsed:
     """Parse a file that was decoded as latin-1. Raises :class:`FormatError`."""
     _check_utf8(text, source)
-    parser = _Parser(text, source)
+    parser = Parser(text, source)
     try:
         parser.run()
     except ScanError as error:
@@ -53,7 +53,9 @@ def parse_text(text: str, digest: str, source: str) -> Parsed:
     return parser.result(digest)
 
 
-class _Parser:
+class Parser:
+    """Reads one file; :meth:`run`, then :meth:`result`."""
+
     def __init__(self, text: str, source: str) -> None:
         self.text = text
         self.source = source
@@ -69,6 +71,7 @@ class _Parser:
         self.hyperedges = HyperedgeReader(text)
 
     def run(self) -> None:
+        """Read it all. Raises :class:`FormatError`, and :class:`ScanError` for what is not JSON."""
         text = self.text
         self.start = skip_space(text, len(BOM) if self.bom else 0)
         if not text.startswith("{", self.start):
@@ -90,7 +93,7 @@ class _Parser:
                     raise FormatError(
                         f"{self.source} has the list {name} twice (again at byte {start}).", _AGAIN
                     )
-                return self._array(name, start)
+                return self.array(name, start)
             if name != "hyperedges":
                 raise FormatError(f"{self.source}: {name} (at byte {start}) is not a list.", _AGAIN)
         if name == "graph" and self.text.startswith("{", start):
@@ -109,10 +112,11 @@ class _Parser:
 
         _, end = scan_object(self.text, start, value_end)
         if places and "graph.hyperedges" not in self.arrays:
-            self._array("graph.hyperedges", places[-1])
+            self.array("graph.hyperedges", places[-1])
         return end
 
-    def _array(self, name: str, start: int) -> int:
+    def array(self, name: str, start: int) -> int:
+        """Read the section that begins here, and give where it ends."""
         spans = self.spans[name] = Spans()
         readers = {"node": self.nodes.taker, "link": self.links.taker, "hyperedge": self.hyperedges.taker}
         end = scan_array(self.text, start, readers[KIND_OF_SECTION[name]](name, spans))

@@ -1,0 +1,155 @@
+"""Take the echo of our export out of a file: the graph as it would be had we never exported, and the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from deeprefine_graphdb.graph.manifest import ManifestEntry
+from deeprefine_graphdb.graph.unecho_case import Case
+from deeprefine_graphdb.graph.unecho_found import Found
+from deeprefine_graphdb.graph.unecho_links import unecho_links
+from deeprefine_graphdb.graph.unecho_loose import HEADER, unecho_header, unecho_hyperedges
+from deeprefine_graphdb.graph.unecho_model import (
+    Draft,
+    EchoNote,
+    EchoText,
+    Images,
+    Kept,
+    Unconfirmed,
+    Unechoed,
+    no_images,
+)
+from deeprefine_graphdb.graph.unecho_nodes import unecho_nodes
+from deeprefine_graphdb.graph.unecho_place import Placed, place_all
+from deeprefine_graphdb.graph.unecho_text import is_ast
+from deeprefine_loaders.amend import Amendments, amend, kind_of
+from deeprefine_loaders.basefile import BaseFile
+from deeprefine_loaders.collector import collector_paused
+from deeprefine_loaders.graphfile import GraphFile, parse_graph
+from deeprefine_loaders.objects import read_object
+
+MULTIGRAPH = "multigraph"
+
+
+def unecho(
+    base: BaseFile,
+    manifest: Iterable[ManifestEntry],
+    found: GraphFile,
+    images: Images = no_images,
+    *,
+    written: str | None = None,
+) -> Unechoed:
+    """Give the new base that a file stands for, and the exact difference between the two.
+
+    ``base`` and ``manifest`` are those of the export that is the file's ancestor; ``written`` is the digest of the
+    file that this export wrote. ``images`` tell what other actions of the log did. A file without stamps and without
+    a manifest is the new base as it stands; the very file that was written gives the former base as it was.
+    """
+    with collector_paused():
+        return _unecho(base, list(manifest), found, images, written)
+
+
+def _unecho(
+    base: BaseFile, entries: list[ManifestEntry], found: GraphFile, images: Images, written: str | None
+) -> Unechoed:
+    if found.digest == written:
+        return Unechoed(parse_graph(base.bytes(), found.source), tuple(entries))
+    case = Case(base, entries, Found(found), images)
+    if not entries and not case.found.marks:
+        return Unechoed(found)
+    unecho_nodes(case)
+    matches = unecho_links(case)
+    unecho_hyperedges(case)
+    unecho_header(case)
+    _drop_the_placeless(case)
+    placed = place_all(case, matches)
+    amended = amend(found, placed.amendments)
+    graph = _as_graphify_says(amended.graph, case)
+    return Unechoed(
+        base=graph,
+        manifest=_manifest(case.draft, placed, graph, amended.inserted),
+        unconfirmed=_unconfirmed(case.draft, placed, graph, amended.inserted),
+        echoes=tuple(
+            EchoText(object=echo.object, key=echo.key, by=echo.by, raw=echo.raw)
+            for echo in case.draft.echoes
+            if echo.added
+        ),
+        notes=tuple(case.draft.notes),
+    )
+
+
+def _drop_the_placeless(case: Case) -> None:
+    """Let go of what the base would keep in a section of which the file has none of its kind."""
+    draft, header = case.draft, case.found.graph.header
+    placeless = [kept for kept in draft.kept if not header.of_kind(kind_of(kept.base_place[0]))]
+    for kept in placeless:
+        draft.kept.remove(kept)
+        text = f"The {kept.object} {kept.key} is gone: the file has no {kept.object}s at all."
+        draft.note("gone", kept.object, kept.key, kept.by, text)
+
+
+def _as_graphify_says(graph: GraphFile, case: Case) -> GraphFile:
+    """Let the header say ``multigraph`` where the file says so and the new base alone has parallel links now."""
+    was = case.draft.header.get(MULTIGRAPH, "")
+    if was == "" or was == "true" or not graph.header.parallel_pairs or case.base.header.parallel_pairs:
+        return graph
+    del case.draft.header[MULTIGRAPH]
+    case.draft.header_entries = [
+        entry for entry in case.draft.header_entries if entry.key != HEADER + MULTIGRAPH
+    ]
+    said = case.found.header_text(MULTIGRAPH)
+    return amend(graph, Amendments(header={MULTIGRAPH: said})).graph
+
+
+def _manifest(
+    draft: Draft, placed: Placed, graph: GraphFile, inserted: dict[str, list[int]]
+) -> tuple[ManifestEntry, ...]:
+    entries = [
+        ManifestEntry(kind="added", object=echo.object, key=echo.key, by=echo.by, disk=echo.raw)
+        for echo in draft.echoes
+    ]
+    entries += draft.header_entries
+    for section, items in placed.items.items():
+        for item, ordinal in zip(items, inserted[section], strict=True):
+            entries.append(
+                ManifestEntry(
+                    kind="removed" if isinstance(item, Kept) else "moved" if item.moved else "changed",
+                    object=item.object,
+                    key=_key(graph, section, ordinal),
+                    by=item.by,
+                    base=item.text,
+                    disk=None if isinstance(item, Kept) else item.raw,
+                    place=(section, ordinal),
+                )
+            )
+    return tuple(sorted(entries, key=lambda entry: (entry.object, entry.key, entry.by)))
+
+
+def _unconfirmed(
+    draft: Draft, placed: Placed, graph: GraphFile, inserted: dict[str, list[int]]
+) -> tuple[Unconfirmed, ...]:
+    unconfirmed: list[Unconfirmed] = []
+    for section, items in placed.items.items():
+        for item, ordinal in zip(items, inserted[section], strict=True):
+            if not isinstance(item, Kept):
+                continue
+            key = _key(graph, section, ordinal)
+            ast = is_ast(read_object(item.text))
+            unconfirmed.append(Unconfirmed(object=item.object, key=key, by=item.by, ast=ast, raw=item.text))
+            text = (
+                f"The {item.object} {key} is not in the file; {item.why}, so the base keeps it, unconfirmed."
+            )
+            draft.notes.append(
+                EchoNote(kind="unconfirmed", object=item.object, key=key, by=item.by, text=text)
+            )
+    return tuple(unconfirmed)
+
+
+def _key(graph: GraphFile, section: str, ordinal: int) -> str:
+    columns = {"node": graph.nodes.id, "link": graph.links.key, "hyperedge": graph.hyperedges.key}
+    kind = kind_of(section)
+    for other in graph.header.of_kind(kind):
+        if other.name == section:
+            break
+        ordinal += other.count
+    return columns[kind][ordinal]
