@@ -289,7 +289,7 @@ class Judge:
         self._view.asked.add(state(refinement_id))
         if refinement_id in self._around.suspended:
             cause, who = refinement_id, f"the suspended refinement {refinement_id}"
-        elif creator in self._stuck:
+        elif creator in self._stuck and bound.intent.kind != "insert":
             cause, who = creator, f"action {creator} of the same refinement"
         else:
             return False
