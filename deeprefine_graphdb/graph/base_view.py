@@ -54,11 +54,8 @@ class ParsedBase:
     def edges_between(self, source: str, target: str) -> list[Edge]:
         """Give all edges source→target, by key."""
         links = self._graph.links
-        found = [
-            self._edge(at)
-            for at in self._links_at.get(source, ())
-            if links.source[at] == source and links.target[at] == target
-        ]
+        fewest = min(self._links_at.get(source, ()), self._links_at.get(target, ()), key=len)
+        found = [self._edge(at) for at in fewest if links.source[at] == source and links.target[at] == target]
         return sorted(found, key=lambda edge: edge.key)
 
     def edges_of(self, entity_id: str) -> list[Edge]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 from deeprefine_graphdb.graph.resolve import find, resolve, rivals
 from deeprefine_graphdb.graph.texts import entity_id_for
@@ -40,17 +41,26 @@ def bind(view: GraphView, action: Action, action_id: str) -> BoundAction:
 
 def reference_to(view: GraphView, entity: Entity) -> Reference:
     """Record what an end stands for, so that it can be found again on another base."""
-    text = view.base.slice("node", entity.id)
+    base_label = base_label_of(view, entity)
+    namesakes = {*rivals(view, entity.id, entity.label), *rivals(view, entity.id, base_label)}
     return Reference(
         id=entity.id,
         label=entity.label,
-        base_label=shown_label(read_object(text)) if text is not None else entity.label,
+        base_label=base_label,
         norm_label=norm_label(entity.label),
         source_file=entity.source_file,
         file_type=entity.file_type,
-        rivals=rivals(view, entity),
+        rivals=tuple(sorted(namesakes)),
         created_by=entity.added_by,
     )
+
+
+def base_label_of(view: GraphView, entity: Entity) -> str:
+    """Give the label that an entity has in the base, or the one that it has now when it is not in the base."""
+    if entity.raw is None:
+        return entity.label
+    text = view.base.slice("node", entity.id)
+    return shown_label(read_object(text)) if text is not None else entity.label
 
 
 def _bind_insert(view: GraphView, action: InsertEdge, action_id: str) -> BoundAction:
@@ -79,14 +89,9 @@ def _norm(name: str) -> str:
 
 
 def _reference_to_new(view: GraphView, label: str, taken: str = "") -> Reference:
-    stem = entity_id_for(label)
-    entity_id, n = stem, 1
-    while entity_id == taken or _is_taken(view, entity_id):
-        n += 1
-        entity_id = f"{stem}_{n}"
     shown = column_text(label) or ""
     return Reference(
-        id=entity_id,
+        id=free_id(view, entity_id_for(label), taken),
         label=shown,
         base_label=shown,
         norm_label=norm_label(shown),
@@ -94,6 +99,15 @@ def _reference_to_new(view: GraphView, label: str, taken: str = "") -> Reference
         file_type="concept",
         creates=True,
     )
+
+
+def free_id(view: GraphView, wanted: str, taken: str = "") -> str:
+    """Give the id itself, or with the first number behind it that makes it one that nothing has; never ``taken``."""
+    entity_id, n = wanted, 1
+    while entity_id == taken or _is_taken(view, entity_id):
+        n += 1
+        entity_id = f"{wanted}_{n}"
+    return entity_id
 
 
 def _is_taken(view: GraphView, entity_id: str) -> bool:
@@ -136,7 +150,7 @@ def _bind_delete(view: GraphView, action: DeleteEdge, action_id: str) -> BoundAc
         subject=reference_to(view, subject),
         object=reference_to(view, target),
         scope="triple" if len(equal) == 1 else "occurrence",
-        fingerprint=_fingerprint(view, edge, len(equal)),
+        fingerprint=_fingerprint(view, edge, equal),
         edge_key=edge.key,
     )
 
@@ -154,28 +168,43 @@ def _nearest_edges(view: GraphView, subject: Entity, target: Entity, relation: s
     )
 
 
-def _fingerprint(view: GraphView, edge: Edge, count: int) -> Fingerprint:
+def _fingerprint(view: GraphView, edge: Edge, equal: Sequence[Edge]) -> Fingerprint:
     raw = view.object_text(edge)
     members = read_object(raw)
     return Fingerprint(
-        raw_digest=hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest(),
+        raw_digest=text_digest(raw),
         source_file=column_text(members.get("source_file")),
         source_location=column_text(members.get("source_location")),
         context=column_text(members.get("context")),
         origin=column_text(members.get("_origin")),
         confidence=edge.confidence,
-        count=count,
+        count=len(equal),
+        rivals=tuple(text_digest(view.object_text(other)) for other in equal if other.key != edge.key),
     )
+
+
+def text_digest(raw: str) -> str:
+    """Give the SHA-256 of an object's text, in hex."""
+    return hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _bind_replace(view: GraphView, action: ReplaceNode, action_id: str) -> BoundAction:
     old = resolve(view, action.old)
     new = find(view, action.new)
     merges = new is not None and new.id != old.id
+    subject = reference_to(view, old)
     return BoundAction(
         id=action_id,
         action=action,
         intent=Intent(kind="merge" if merges else "rename", subject=old.label, object=action.new),
-        subject=reference_to(view, old),
-        object=reference_to(view, new if new is not None and merges else old),
+        subject=subject,
+        object=reference_to(view, new) if new is not None and merges else _renamed(view, subject, action.new),
     )
+
+
+def _renamed(view: GraphView, subject: Reference, label: str) -> Reference:
+    """Record the name that an entity gets; the rivals are those that have it as well, so that no new one is missed."""
+    shown = column_text(label) or ""
+    norm = norm_label(shown)
+    others = tuple(entity_id for entity_id in view.names(norm).ids if entity_id != subject.id)
+    return subject.model_copy(update={"label": shown, "norm_label": norm, "rivals": others})

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from deeprefine_graphdb.graph.perform import perform
-from deeprefine_graphdb.graph.plan import sequence
+from deeprefine_graphdb.graph.replay import NOTHING_GIVEN, ActiveRefinement, Given, Replay
 from deeprefine_graphdb.graph.view import GraphView
-from deeprefine_graphdb.model.actions import BoundAction, Effect
+from deeprefine_graphdb.model.actions import Effect
 from deeprefine_graphdb.stores.protocol import GraphReader, Touched
-
-
-@dataclass(frozen=True)
-class ActiveRefinement:
-    """A refinement to carry out again: its bound actions and the number of its record in the log."""
-
-    id: str
-    record_seq: int
-    bound: tuple[BoundAction, ...]
+from deeprefine_loaders.collector import collector_paused
 
 
 @dataclass(frozen=True)
 class Derived:
-    """The graph over a base, and what each action did on it."""
+    """The graph over a base, and what became of each action on it, by refinement in order of activation.
+
+    ``suspended`` are the refinements of which an action is in conflict: nothing of them is in the graph.
+    """
 
     view: GraphView
-    effects: tuple[Effect, ...]
+    by_refinement: Mapping[str, tuple[Effect, ...]]
+    suspended: frozenset[str] = frozenset()
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """The effects of all actions, in order."""
+        return tuple(effect for effects in self.by_refinement.values() for effect in effects)
 
     def touched(self) -> Touched:
         """Give every row that differs from the base."""
@@ -38,11 +38,17 @@ class Derived:
         )
 
 
-def derive(reader: GraphReader, active: Iterable[ActiveRefinement]) -> Derived:
-    """Carry out refinements on a base by what their actions were bound to; pure, the reader is only read."""
-    view = GraphView(reader)
-    effects: list[Effect] = []
-    for refinement in active:
-        next_seq = sequence(refinement.record_seq)
-        effects.extend(perform(view, bound, next_seq) for bound in refinement.bound)
-    return Derived(view, tuple(effects))
+def derive(reader: GraphReader, active: Iterable[ActiveRefinement], given: Given = NOTHING_GIVEN) -> Derived:
+    """Carry out refinements on a base, in order of activation, by what their actions were bound to.
+
+    Pure: the reader is only read, and the same base, refinements and ``given`` have the same result. Nothing is
+    raised for an action that does not apply any more: its effect says so, and its refinement is suspended.
+    """
+    refinements = tuple(active)
+    replay = Replay(GraphView(reader), refinements, given)
+    with collector_paused():
+        effects = {each.id: replay.run(position) for position, each in enumerate(refinements)}
+    return Derived(replay.view, effects, frozenset(replay.suspended))
+
+
+__all__ = ["ActiveRefinement", "Derived", "Given", "derive"]

@@ -15,12 +15,13 @@ Went = Literal["moved", "folded", "collapsed"]
 
 
 def merge(
-    view: GraphView, action_id: str, old: Entity, new: Entity, next_seq: Callable[[], int]
+    view: GraphView, action_id: str, old: Entity, new: Entity, next_seq: Callable[[], int], mark: str
 ) -> tuple[list[ObjectChange], str]:
     """Merge ``old`` into ``new``; give the changes and a note on what was folded or dropped.
 
     An edge whose equal already stands at ``new`` is folded into it; an edge between the two would become a self loop
-    and is dropped; every other edge of ``old`` is retired and stands again at ``new`` under a key of its own.
+    and is dropped; every other edge of ``old`` is retired and stands again at ``new`` under the key
+    ``<its key>@<mark>``. The mark names the action and, where these are not the entities that it was bound to, them.
     """
     changes: list[ObjectChange] = []
     at_new = {(edge.src, edge.relation, edge.tgt): edge.key for edge in view.edges_of(new.id)}
@@ -39,7 +40,7 @@ def merge(
             changes.append(_retire(view, edge, action_id, "folded", equal))
             folded += 1
             continue
-        moved = _moved(view, action_id, edge, old.id, new.id, next_seq)
+        moved = _moved(view, action_id, edge, old.id, new.id, next_seq, f"{edge.key}@{mark}")
         changes.append(_retire(view, edge, action_id, "moved", moved.key))
         changes.append(view.put_edge(moved, "added", before=None))
         at_new[src, edge.relation, tgt] = moved.key
@@ -64,10 +65,10 @@ def _retire(view: GraphView, edge: Edge, action_id: str, how: Went, successor: s
 
 
 def _moved(
-    view: GraphView, action_id: str, edge: Edge, old: str, new: str, next_seq: Callable[[], int]
+    view: GraphView, action_id: str, edge: Edge, old: str, new: str, next_seq: Callable[[], int], key: str
 ) -> Edge:
     return Edge(
-        key=f"{edge.origin_key}@{action_id}",
+        key=key,
         origin_key=edge.origin_key,
         src=new if edge.src == old else edge.src,
         tgt=new if edge.tgt == old else edge.tgt,

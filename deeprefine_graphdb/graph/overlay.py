@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from deeprefine_graphdb.model.graph import Alias, Edge, Entity, Loose, Names, Row
 
@@ -16,7 +16,8 @@ TableName = Literal["Entity", "RELATES", "Alias", "Loose"]
 class Overlay:
     """Row states by key. An edge is found by either of its ends, which never change for one key.
 
-    ``stored`` has the committed state of every laid-over row that was there before.
+    ``stored`` has the committed state of every laid-over row that was there before. Between :meth:`keep` and
+    :meth:`take_back` every change is remembered, so that it can be taken back.
     """
 
     entities: dict[str, Entity] = field(default_factory=dict)
@@ -26,32 +27,59 @@ class Overlay:
     loose: dict[str, Loose] = field(default_factory=dict)
     stored: dict[tuple[str, str], Row] = field(default_factory=dict)
     _at: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
+    _past: list[tuple[dict[Any, Any], Any, Any]] | None = None
 
     def put(self, row: Entity | Edge | Alias | Loose, committed: Row | None) -> None:
         """Lay a row's state over the graph; ``committed`` is what stood beneath it before, if anything did."""
         table, key = table_of(row)
         if committed is not None and not self.holds(table, key):
-            self.stored[table, key] = committed
+            self._set(self.stored, (table, key), committed)
         if isinstance(row, Entity):
-            self.entities[key] = row
+            self._set(self.entities, key, row)
         elif isinstance(row, Edge):
-            self.edges[key] = row
+            self._set(self.edges, key, row)
             self._at[row.src][key] = None
             self._at[row.tgt][key] = None
         elif isinstance(row, Alias):
-            self.aliases[key] = row
+            self._set(self.aliases, key, row)
         else:
-            self.loose[key] = row
+            self._set(self.loose, key, row)
+
+    def put_names(self, names: Names) -> None:
+        """Lay over who has a label."""
+        self._set(self.names, names.norm, names)
+
+    def keep(self) -> None:
+        """Remember changes from here on; what was remembered before is for good."""
+        self._past = []
+
+    def take_back(self) -> None:
+        """Take back every change since :meth:`keep`."""
+        for rows, key, before in reversed(self._past or ()):
+            if before is not None:
+                rows[key] = before
+                continue
+            gone = rows.pop(key)
+            if rows is self.edges:
+                self._at[gone.src].pop(key, None)
+                self._at[gone.tgt].pop(key, None)
+        self._past = []
+
+    def _set(self, rows: dict[Any, Any], key: Any, row: Row) -> None:
+        if self._past is not None:
+            self._past.append((rows, key, rows.get(key)))
+        rows[key] = row
 
     def holds(self, table: TableName, key: str) -> bool:
         """Tell whether a row has been laid over the graph."""
-        rows: dict[TableName, Container[str]] = {
-            "Entity": self.entities,
-            "RELATES": self.edges,
-            "Alias": self.aliases,
-            "Loose": self.loose,
-        }
-        return key in rows[table]
+        return key in self._rows(table)
+
+    def _rows(self, table: TableName) -> Container[str]:
+        if table == "Entity":
+            return self.entities
+        if table == "RELATES":
+            return self.edges
+        return self.aliases if table == "Alias" else self.loose
 
     def edges_at(self, entity_id: str) -> Iterator[Edge]:
         """Give the laid-over edges of an entity, live and retired."""

@@ -51,12 +51,11 @@ def candidates(view: GraphView, name: str) -> tuple[str, ...]:
     return exact or _qualified(view, name) or rows.ids or _by_alias(view, norm)
 
 
-def rivals(view: GraphView, entity: Entity) -> tuple[str, ...]:
-    """Give the other ids that have an entity's label."""
-    rows = view.names(norm_label(entity.label))
-    return tuple(
-        i for i, label in zip(rows.ids, rows.labels, strict=True) if label == entity.label and i != entity.id
-    )
+def rivals(view: GraphView, entity_id: str, label: str) -> tuple[str, ...]:
+    """Give the other ids that have a label, or had it until a refinement renamed them."""
+    rows = view.names(norm_label(label))
+    having = {i for i, known in zip(rows.ids, rows.labels, strict=True) if known == label}
+    return tuple(sorted({*having, *view.alias(rows.norm).ids} - {entity_id}))
 
 
 def ambiguous(view: GraphView, name: str, ids: tuple[str, ...]) -> AmbiguousName:

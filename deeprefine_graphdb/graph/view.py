@@ -22,6 +22,8 @@ class GraphView:
     """Reads a graph through its overlay, and records everything that was asked of the graph beneath.
 
     The reader must not change while the view is in use. Writing to a view (:meth:`put`) changes the overlay only.
+    ``asked`` collects every question that was put to the view itself, ``entity:<id>``, ``names:<norm>`` and so on,
+    whether the overlay or the graph beneath had the answer; whoever wants to know empties it before.
     """
 
     def __init__(self, reader: GraphReader, overlay: Overlay | None = None) -> None:
@@ -31,6 +33,7 @@ class GraphView:
         self._known: dict[str, object] = {}
         self._ids: set[str] = set()
         self._names: set[str] = set()
+        self.asked: set[str] = set()
 
     @property
     def base(self) -> BaseFile:
@@ -45,11 +48,16 @@ class GraphView:
     def entity_row(self, entity_id: str) -> Entity | None:
         """Give an entity whether live or retired."""
         self._ids.add(entity_id)
+        self.asked.add("entity:" + entity_id)
         found = self.overlay.entities.get(entity_id)
         return found if found is not None else self._committed_entity(entity_id)
 
     def names(self, norm: str) -> Names:
         """Give the live entities whose label has this normal form."""
+        self.asked.add("names:" + norm)
+        return self._names_now(norm)
+
+    def _names_now(self, norm: str) -> Names:
         self._names.add(norm)
         found = self.overlay.names.get(norm)
         return found if found is not None else self._ask("names:" + norm, lambda: self.reader.names(norm))
@@ -57,12 +65,14 @@ class GraphView:
     def alias(self, norm: str) -> Alias:
         """Give the entities that once had a label of this normal form."""
         self._names.add(norm)
+        self.asked.add("alias:" + norm)
         found = self.overlay.aliases.get(norm)
         return found if found is not None else self._ask("alias:" + norm, lambda: self.reader.alias(norm))
 
     def edge_rows(self, source: str, target: str) -> list[Edge]:
         """Give all edges source→target, live and retired, by key."""
         self._ids.update((source, target))
+        self.asked.add(between(source, target))
         stored = self._stored_between(source, target)
         rows = {row.key: row for row in stored}
         rows.update(
@@ -77,6 +87,7 @@ class GraphView:
     def edges_of(self, entity_id: str) -> list[Edge]:
         """Give all live edges of an entity, both directions, self loops once, by key."""
         self._ids.add(entity_id)
+        self.asked.add("edges:" + entity_id)
         stored = self._ask("edges:" + entity_id, lambda: self.reader.edges_of(entity_id))
         rows = {row.key: row for row in stored}
         rows.update((row.key, row) for row in self.overlay.edges_at(entity_id))
@@ -96,12 +107,14 @@ class GraphView:
 
     def loose(self, key: str) -> Loose | None:
         """Give a dangling link, hyperedge or header field, live or retired."""
+        self.asked.add("loose:" + key)
         found = self.overlay.loose.get(key)
         return found if found is not None else self._ask("loose:" + key, lambda: self.reader.loose(key))
 
     def loose_with(self, member: str) -> list[Loose]:
         """Give the live dangling links and hyperedges that name an id, by key."""
         self._ids.add(member)
+        self.asked.add("members:" + member)
         stored = self._ask("members:" + member, lambda: self.reader.loose_with(member))
         rows = {row.key: row for row in stored}
         rows.update(self.overlay.loose)
@@ -137,12 +150,12 @@ class GraphView:
         elif isinstance(row, Alias):
             self._names.add(row.norm)
         self.overlay.put(row, before)
-        return ObjectChange(
+        return ObjectChange.model_construct(
             table=table,
             key=key,
             how=how,
-            before=before.model_dump() if before is not None else None,
-            after=row.model_dump(),
+            before=_image(before) if before is not None else None,
+            after=_image(row),
         )
 
     def footprint(self) -> Footprint:
@@ -184,7 +197,7 @@ class GraphView:
             self._set_names(norm_label(new.label), new.id, new)
 
     def _set_names(self, norm: str, entity_id: str, entity: Entity | None) -> None:
-        row = self.names(norm)
+        row = self._names_now(norm)
         entries = {
             known: (label, file)
             for known, label, file in zip(row.ids, row.labels, row.files, strict=True)
@@ -193,19 +206,14 @@ class GraphView:
         if entity is not None:
             entries[entity_id] = (entity.label, entity.source_file or "")
         ids = tuple(sorted(entries))
-        self.overlay.names[norm] = Names(
-            norm=norm,
-            ids=ids,
-            labels=tuple(entries[i][0] for i in ids),
-            files=tuple(entries[i][1] for i in ids),
-        )
+        labels, files = tuple(entries[i][0] for i in ids), tuple(entries[i][1] for i in ids)
+        self.overlay.put_names(Names(norm=norm, ids=ids, labels=labels, files=files))
 
     def _stored_between(self, source: str, target: str) -> Sequence[Edge]:
         """Ask for edges only where the graph has both ends: without these it has none."""
         if self._committed_entity(source) is None or self._committed_entity(target) is None:
             return ()
-        question = f"between:{json.dumps([source, target])}"
-        return self._ask(question, lambda: self.reader.edges_between(source, target))
+        return self._ask(between(source, target), lambda: self.reader.edges_between(source, target))
 
     def _committed_entity(self, entity_id: str) -> Entity | None:
         return self._ask("entity:" + entity_id, lambda: self.reader.entity(entity_id))
@@ -235,6 +243,16 @@ class GraphView:
             "members": reader.loose_with,
         }
         return asked[kind](argument)
+
+
+def _image(row: Row) -> dict[str, object]:
+    """Give a row as a dictionary; its values are texts, numbers and tuples of texts, so a shallow copy is whole."""
+    return dict(row.__dict__)
+
+
+def between(source: str, target: str) -> str:
+    """Name the question for the edges source→target."""
+    return f"between:{json.dumps([source, target])}"
 
 
 def _digest(answer: object) -> str:

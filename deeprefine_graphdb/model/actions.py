@@ -61,8 +61,9 @@ class Intent(Frozen):
 class Reference(Frozen):
     """What an end of an action stood for when it was bound, kept so that it can be bound again on another base.
 
-    ``rivals`` are the other ids that had the label; ``created_by`` is the ``<refinement>.<action>`` that made the
-    entity, if one did; ``creates`` says that this very action creates it.
+    ``label`` is the one that was shown, ``base_label`` the one in the base. ``rivals`` are the other ids that had one
+    of the two; at the object of a rename they are the others that had the new name. ``created_by`` is the
+    ``<refinement>.<action>`` that made the entity, if one did; ``creates`` says that this very action creates it.
     """
 
     id: str
@@ -77,7 +78,10 @@ class Reference(Frozen):
 
 
 class Fingerprint(Frozen):
-    """What a deleted edge looked like; tells equal triples apart on another base. ``count`` is how many were equal."""
+    """What a deleted edge looked like; tells equal triples apart on another base.
+
+    ``count`` is how many were equal, ``rivals`` are the raw digests of the others.
+    """
 
     raw_digest: str
     source_file: str | None = None
@@ -86,6 +90,7 @@ class Fingerprint(Frozen):
     origin: str | None = None
     confidence: str | None = None
     count: int = 1
+    rivals: tuple[str, ...] = ()
 
 
 class BoundAction(Frozen):
@@ -121,8 +126,12 @@ class ObjectChange(Frozen):
 class Effect(Frozen):
     """What an action did on the present base: rewritten by every derive, and not part of the hash chain.
 
-    ``outcome`` is ``applied`` when first written, then ``reapplied``, ``already``, ``dropped`` or a conflict's kind.
-    ``witness`` is the key of what makes an action ``already`` so. ``bound`` maps ``subject``/``object`` to ids.
+    ``outcome`` is ``applied`` when first written, then ``reapplied``, ``already``, ``dropped``, ``held`` or a
+    conflict's kind. ``witness`` is the key of what makes an action ``already`` so. ``bound`` maps
+    ``subject``/``object`` to ids. For a conflict ``ground`` is the digest of the base objects that it is about, and
+    ``cause`` the refinement or action that stands in the way, if one does. ``reads`` are the questions (named as in a
+    footprint's ``seen``) whose answers decided the effect; what an earlier action of the same refinement asked is not
+    repeated.
     """
 
     id: str
@@ -132,6 +141,25 @@ class Effect(Frozen):
     witness: str | None = None
     bound: dict[str, str] = Field(default_factory=dict)
     changes: tuple[ObjectChange, ...] = ()
+    ground: str = ""
+    cause: str = ""
+    reads: tuple[str, ...] = ()
+
+
+class Resolution(Frozen):
+    """A person's word on one conflict of one action, given to every derive from then on.
+
+    ``ours`` carries the action out all the same: the end is created again, the name forced, the identity accepted;
+    ``choice`` is then the id or edge key that was picked among several, if one was. ``theirs`` leaves the action out.
+    Both answer the conflict of this ``kind`` and ``ground`` (as its effect has them) and no other, so they hold for
+    as long as the base objects that it is about keep their text. ``drop`` leaves the action out for good.
+    """
+
+    action: str
+    keep: Literal["ours", "theirs", "drop"]
+    kind: str = ""
+    ground: str = ""
+    choice: str | None = None
 
 
 class Footprint(Frozen):
