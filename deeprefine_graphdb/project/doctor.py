@@ -7,11 +7,12 @@ from pathlib import Path
 
 from deeprefine_graphdb import stores
 from deeprefine_graphdb.graph.base_view import ParsedBase
-from deeprefine_graphdb.graph.derive import ActiveRefinement, derive
+from deeprefine_graphdb.graph.derive import derive
 from deeprefine_graphdb.graph.render import edits_of, graph_digest
 from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.errors import DeepRefineError, StoreDamaged, StoreLocked, StoreMissing
 from deeprefine_graphdb.model.write import StoreState
+from deeprefine_graphdb.project.derivation import active_refinements, given_by
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, file_digest
 from deeprefine_graphdb.project.sync import read_source
 from deeprefine_graphdb.provenance.log import Log
@@ -108,7 +109,7 @@ def rebuild(base: KnowledgeBase) -> DoctorReport:
         )
     graph = _base_or_file(base, snapshots[-1].base_digest)
     aside = stores.set_aside(base.url, wait=base.wait) if base.has_store() else None
-    derived = derive(ParsedBase(graph), active_refinements(log))
+    derived = derive(ParsedBase(graph), active_refinements(log), given_by(log))
     rows = project_all(log.records)
     last = log.records[-1]
     touched = derived.touched()
@@ -149,18 +150,10 @@ def compact(base: KnowledgeBase) -> DoctorReport:
     return DoctorReport(findings=(Finding(what="store", ok=True, detail=detail),), done="compacted")
 
 
-def active_refinements(log: Log) -> list[ActiveRefinement]:
-    """Give the active refinements in the form that derive takes, in order of activation."""
-    return [
-        ActiveRefinement(id=body.id, record_seq=record.seq, bound=body.actions)
-        for record, body in log.active_bodies()
-    ]
-
-
 def _derived_digest(graph: GraphFile, log: Log) -> str:
     reader = ParsedBase(graph)
     return render_digest(
-        reader.base, edits_of(reader.base, derive(reader, active_refinements(log)).touched())
+        reader.base, edits_of(reader.base, derive(reader, active_refinements(log), given_by(log)).touched())
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -53,7 +53,7 @@ def export(base: KnowledgeBase, *, force: bool = False) -> ExportReport:
         manifest = manifest_of(store.base, touched)
         wanted = on_disk or ""
         outcome: Literal["written", "unchanged"] = "unchanged"
-        if on_disk not in known or known[on_disk].revision != state.revision:
+        if on_disk not in known or _images(known[on_disk].entries()) != _images(manifest):
             outcome = "written"
             with _naming_the_file(path):
                 wanted = replace_file(
@@ -71,6 +71,11 @@ def export(base: KnowledgeBase, *, force: bool = False) -> ExportReport:
             revision=state.revision,
             touched=len(manifest),
         )
+
+
+def _images(manifest: Iterable[ManifestEntry]) -> set[tuple[str, str, str | None]]:
+    """Give what a manifest says of the file alone: which objects differ, and their texts there."""
+    return {(entry.object, entry.key, entry.disk) for entry in manifest}
 
 
 def export_to(base: KnowledgeBase, target: Path) -> ExportReport:

@@ -13,6 +13,7 @@ GITIGNORE = """\
 /store/
 /store.*/
 /index/
+/bases/
 *.lock
 *.tmp
 """
@@ -48,6 +49,11 @@ class ProjectPaths:
     def store(self) -> Path:
         """The default place of an embedded store."""
         return self.deeprefine / "store"
+
+    @property
+    def bases(self) -> Path:
+        """The folder of former bases, which files of other branches descend from."""
+        return self.deeprefine / "bases"
 
     @property
     def log(self) -> Path:

@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import Literal
 
 from deeprefine_graphdb import stores
+from deeprefine_graphdb.graph.unecho_model import EchoNote
 from deeprefine_graphdb.model.actions import Frozen
-from deeprefine_graphdb.model.errors import GraphChanged, GraphFormatError
+from deeprefine_graphdb.model.errors import GraphFormatError
 from deeprefine_graphdb.model.write import StoreState
+from deeprefine_graphdb.project.derivation import Became
 from deeprefine_graphdb.project.folding import fold_if_long
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
+from deeprefine_graphdb.project.rebase import plan_rebase, write_rebase
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.project import project_all
-from deeprefine_graphdb.provenance.records import ExportBody, SyncBody, new_id, to_record
+from deeprefine_graphdb.provenance.records import ConflictBody, ExportBody, SyncBody, new_id, to_record
 from deeprefine_graphdb.provenance.remains import left_behind
 from deeprefine_graphdb.stores.protocol import Generation, Touched
 from deeprefine_loaders.errors import FormatError
@@ -24,9 +27,14 @@ Say = Callable[[str], None]
 
 
 class SyncReport(Frozen):
-    """What a sync did. ``nodes`` and ``links`` count the file's; ``warnings`` name oddities of the file."""
+    """What a sync did, or with ``dry_run`` would do. ``nodes`` and ``links`` count the file's.
 
-    outcome: Literal["loaded", "replaced", "unchanged"]
+    ``warnings`` name oddities of the file. After a rebase ``became`` tells what came out otherwise than before, by
+    action, ``opened`` and ``settled`` are the conflicts that are new and that are over, ``suspended`` all refinements
+    that are in conflict now, and ``notes`` what un-echoing the file met with.
+    """
+
+    outcome: Literal["loaded", "replaced", "rebased", "unchanged"]
     path: str
     file_digest: str
     base_digest: str
@@ -34,17 +42,26 @@ class SyncReport(Frozen):
     nodes: int = 0
     links: int = 0
     warnings: tuple[str, ...] = ()
+    dry_run: bool = False
+    active: int = 0
+    became: tuple[Became, ...] = ()
+    opened: tuple[ConflictBody, ...] = ()
+    settled: tuple[ConflictBody, ...] = ()
+    suspended: tuple[str, ...] = ()
+    unconfirmed: int = 0
+    notes: tuple[EchoNote, ...] = ()
 
 
 def _quiet(_text: str) -> None:
     """Say nothing."""
 
 
-def sync(base: KnowledgeBase, say: Say = _quiet) -> SyncReport:
-    """Load graph.json into the store when it has changed since it was last read or written.
+def sync(base: KnowledgeBase, say: Say = _quiet, *, dry_run: bool = False) -> SyncReport:
+    """Bring graph.json into the store when it has changed since it was last read or written.
 
-    Raises :class:`GraphFormatError` for a file that is no graph, and :class:`GraphChanged` when the file changed
-    while refinements are in the log; nothing has changed then.
+    Refinements are derived again on what the file is without our echo; those that do not apply any more are suspended
+    and reported, never dropped. With ``dry_run`` nothing is written or recorded. Raises :class:`GraphFormatError` for a
+    file that is no graph; nothing has changed then.
     """
     path = base.project.graph_json
     digest = base.graph_digest()
@@ -53,19 +70,15 @@ def sync(base: KnowledgeBase, say: Say = _quiet) -> SyncReport:
     log = base.log()
     known = known_digests(log).get(digest)
     if known is not None:
-        if fold_if_long(base):
+        if not dry_run and fold_if_long(base):
             say("Folded the store's write-ahead log.")
         return _report("unchanged", base, known)
-    if log.refinements():
-        raise GraphChanged(
-            f"{path} has changed since it was last read or written, and the log has {len(log.refinements())} "
-            "refinements, which cannot be carried over to another graph.json yet.",
-            "Put the former graph.json back (graphify-out/.deeprefine/graph.json.bak may be it) to go on.",
-        )
     say(f"Reading {base.project.shown(path)} …")
     graph = read_source(path)
+    if log.refinements():
+        return _rebase(base, graph, say, dry_run)
     say(f"Loading {len(graph.nodes.id):,} nodes and {len(graph.links.key):,} links …")
-    return _load(base, graph, log)
+    return _load(base, graph, log, dry_run)
 
 
 def read_source(path: Path) -> GraphFile:
@@ -76,7 +89,30 @@ def read_source(path: Path) -> GraphFile:
         raise GraphFormatError(error.message, error.hint) from error
 
 
-def _load(base: KnowledgeBase, graph: GraphFile, log: Log) -> SyncReport:
+def _rebase(base: KnowledgeBase, graph: GraphFile, say: Say, dry_run: bool) -> SyncReport:
+    say("Deriving the refinements again …")
+    rebased = plan_rebase(base, graph)
+    derivation = rebased.derivation
+    report = _report("rebased", base, rebased.body).model_copy(
+        update={
+            "warnings": tuple(graph.warnings),
+            "dry_run": dry_run,
+            "active": len(derivation.derived.by_refinement),
+            "became": derivation.became,
+            "opened": derivation.opened,
+            "settled": derivation.settled,
+            "suspended": tuple(sorted(derivation.derived.suspended)),
+            "unconfirmed": len(rebased.unechoed.unconfirmed),
+            "notes": rebased.unechoed.notes,
+        }
+    )
+    if not dry_run:
+        say(f"Loading {len(graph.nodes.id):,} nodes and {len(graph.links.key):,} links …")
+        write_rebase(base, rebased)
+    return report
+
+
+def _load(base: KnowledgeBase, graph: GraphFile, log: Log, dry_run: bool) -> SyncReport:
     first = not base.has_store()
     if first:
         state = StoreState(store_id=new_id("s"), knowledge_base=base.project.root.name)
@@ -93,9 +129,13 @@ def _load(base: KnowledgeBase, graph: GraphFile, log: Log) -> SyncReport:
         links=len(graph.links.key),
         path=base.project.shown(base.project.graph_json),
     )
+    report = _report("loaded" if first else "replaced", base, body).model_copy(
+        update={"warnings": tuple(graph.warnings), "dry_run": dry_run}
+    )
+    if dry_run:
+        return report
     record = to_record(body)
     rows = project_all((*log.records, record))
-    warnings = tuple(graph.warnings)
     base.project.prepare()
     stores.load_generation(
         base.url,
@@ -112,12 +152,13 @@ def _load(base: KnowledgeBase, graph: GraphFile, log: Log) -> SyncReport:
         log_dir=base.project.log,
         wait=base.wait,
     )
-    report = _report("loaded" if first else "replaced", base, body)
-    return report.model_copy(update={"warnings": warnings})
+    return report
 
 
 def _report(
-    outcome: Literal["loaded", "replaced", "unchanged"], base: KnowledgeBase, body: SyncBody | ExportBody
+    outcome: Literal["loaded", "replaced", "rebased", "unchanged"],
+    base: KnowledgeBase,
+    body: SyncBody | ExportBody,
 ) -> SyncReport:
     return SyncReport(
         outcome=outcome,

@@ -32,17 +32,19 @@ _RELATION_STATEMENTS: Mapping[str, tuple[str, str, str]] = {
     "APPLIED": ("provenance/applied", "refinement", "action"),
     "REVERTS": ("provenance/reverts", "refinement", "reverted"),
 }
+_UPDATES: Mapping[str, str] = {"Effect": "provenance/effect_set", "Conflict": "provenance/conflict_set"}
 _EFFECT_STATEMENTS = ("provenance/effect", "provenance/effect_on_one", "provenance/effect_on_two")
 _ENDS = ("first", "second")
 
 
-def record_statements(records: Sequence[NewRecord]) -> list[Statement]:
+def record_statements(records: Sequence[NewRecord], before: Sequence[NewRecord] = ()) -> list[Statement]:
     """Give the statements that write the nodes of these records, in an order in which they can run.
 
-    What a row hangs from must be in the store or come from an earlier record; so must the entities that an
+    ``before`` are the records of the refinements whose effects these change. What a row hangs from must be in the
+    store or come from an earlier record; so must the entities that an
     action touched. A row whose end is not there is left out without an error, as in every blind write.
     """
-    return compile_rows(project_all(records))
+    return compile_rows(project_all(records, before))
 
 
 def compile_rows(rows: Projection) -> list[Statement]:
@@ -50,6 +52,9 @@ def compile_rows(rows: Projection) -> list[Statement]:
     waiting = list(rows.relations)
     statements = [_effect(node, waiting) if node.table == "Effect" else _node(node) for node in rows.nodes]
     statements.extend(_relation(row) for row in waiting)
+    statements.extend(
+        Statement(name=_UPDATES[row.table], params={"id": row.key} | row.columns) for row in rows.updates
+    )
     return statements
 
 

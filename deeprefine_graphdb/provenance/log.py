@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from deeprefine_graphdb.model.actions import Effect, Footprint, ObjectChange
+from deeprefine_graphdb.graph.outcomes import suspends
+from deeprefine_graphdb.model.actions import Effect, Footprint, ObjectChange, Resolution
 from deeprefine_graphdb.model.errors import UsageError
 from deeprefine_graphdb.model.write import Record
 from deeprefine_graphdb.provenance.entries import (
@@ -28,17 +29,18 @@ from deeprefine_graphdb.provenance.records import (
     ProposalBody,
     QueryBody,
     RefinementBody,
+    ResolutionBody,
     ReviewBody,
+    SettledBody,
     SyncBody,
     TraceBody,
+    UpdateBody,
+    read_all_effects,
     read_body,
-    read_effects,
 )
 from deeprefine_loaders.identity import norm_label
 
 BodyT = TypeVar("BodyT", bound=AnyBody)
-
-UNSUSPENDED = frozenset({"applied", "reapplied", "already", "dropped"})
 
 
 class Log:
@@ -113,7 +115,7 @@ class Log:
         return RefinementDetail(
             **dict(self._refinement_entry(record, body, position)),
             body=body,
-            effects=read_effects(record),
+            effects=self.effects_of(full_id),
             events=tuple(self._events(full_id)),
             proposal=self._proposals[body.proposal_id][1] if body.proposal_id in self._proposals else None,
             reviews=tuple(self.reviews(body.proposal_id)),
@@ -165,8 +167,53 @@ class Log:
         return list(found.values())
 
     def conflicts(self) -> list[ConflictBody]:
-        """Give the conflicts, each as it was last recorded."""
-        return list({body.id: body for _, body in self.bodies(ConflictBody)}.values())
+        """Give all conflicts, oldest first, with how each ended if it has."""
+        ended = {body.conflict: body.how for _, body in self.bodies(SettledBody)}
+        return [
+            body.model_copy(update={"resolved": ended.get(body.id, body.resolved)})
+            for _, body in self.bodies(ConflictBody)
+        ]
+
+    def conflict(self, conflict_id: str) -> ConflictBody:
+        """Give one conflict by its id or the beginning of it. Raises :class:`UsageError` if none is."""
+        known = {body.id: body for body in self.conflicts()}
+        return known[self._complete(conflict_id, known, "conflict", "deeprefine-db conflicts")]
+
+    def open_conflicts(self) -> list[ConflictBody]:
+        """Give the conflicts that wait for a person."""
+        return [body for body in self.conflicts() if not body.resolved]
+
+    def resolutions(self) -> tuple[Resolution, ...]:
+        """Give every word of a person on a conflict, oldest first."""
+        return tuple(body.resolution for _, body in self.bodies(ResolutionBody))
+
+    def refinement_body(self, refinement_id: str) -> RefinementBody:
+        """Give the body of one refinement by its whole id. Raises ``KeyError``."""
+        return self._refinements[refinement_id][1]
+
+    def refinement_bodies(self) -> list[RefinementBody]:
+        """Give the bodies of all refinements, oldest first."""
+        return [body for _, body in self._refinements.values()]
+
+    def updating(self) -> str | None:
+        """Give the digest of the base that an update put in place of graph.json and did not finish with."""
+        updates = self.bodies(UpdateBody)
+        return updates[-1][1].base_digest if updates and updates[-1][1].phase == "started" else None
+
+    def effects_of(self, refinement_id: str) -> tuple[Effect, ...]:
+        """Give the effects of a refinement's actions as they came out last."""
+        _, body = self._refinements[refinement_id]
+        dumped = (self._effects[bound.id] for bound in body.actions if bound.id in self._effects)
+        return read_all_effects(dumped)
+
+    @cached_property
+    def _effects(self) -> dict[str, dict[str, Any]]:
+        return {str(effect["action"]): effect for record in self.records for effect in record.effects}
+
+    def last_sync(self) -> SyncBody | None:
+        """Give the last reading of graph.json, if there was one."""
+        syncs = self.bodies(SyncBody)
+        return syncs[-1][1] if syncs else None
 
     def snapshots(self) -> list[SyncBody | ExportBody]:
         """Give every sync and export, oldest first."""
@@ -209,11 +256,11 @@ class Log:
     def _refinement_entry(
         self, record: Record, body: RefinementBody, position: int | None
     ) -> RefinementEntry:
-        effects = {effect.action: effect for effect in read_effects(record)}
+        effects = {effect.action: effect for effect in self.effects_of(body.id)}
         proposal = self._proposals[body.proposal_id][1] if body.proposal_id in self._proposals else None
         trace = self._traces.get(proposal.trace_id or "") if proposal is not None else None
         labels = {each.number: each.label for each in proposal.actions} if proposal is not None else {}
-        suspended = any(effect.outcome not in UNSUSPENDED for effect in effects.values())
+        suspended = suspends(effects.values())
         ever = any(event.event == "applied" for event in self._events(body.id))
         state: RefinementState = "undone" if ever else "recorded"
         if position is not None:
@@ -280,7 +327,7 @@ class Log:
             if record.seq > seq and body.of in self._refinements
         )
         for refinement_id in moved:
-            if not written(read_effects(self._refinements[refinement_id][0])).isdisjoint(footprint.seen):
+            if not written(self.effects_of(refinement_id)).isdisjoint(footprint.seen):
                 yield refinement_id
 
     @staticmethod

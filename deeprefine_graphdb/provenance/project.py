@@ -1,7 +1,8 @@
 """From a record of the journal to the nodes and relationships that stand for it in the graph.
 
-The projection depends on the record alone, so a store that is rebuilt from its journal has the same rows.
-Where two records give a row of the same key (a question that was asked twice) the first one stands.
+The projection depends on the records alone, so a store that is rebuilt from its journal has the same rows.
+Where two records give a row of the same key (a question that was asked twice) the first one stands; what a later
+record says of an effect or a conflict is an update of its row.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,10 +27,13 @@ from deeprefine_graphdb.provenance.records import (
     ProposedAction,
     QueryBody,
     RefinementBody,
+    ResolutionBody,
     ReviewBody,
+    SettledBody,
     StepBody,
     SyncBody,
     TraceBody,
+    UpdateBody,
     read_body,
     read_effects,
 )
@@ -43,10 +47,14 @@ Row = NodeRow | RelRow
 
 @dataclass(frozen=True)
 class Projection:
-    """Rows in an order in which each one's ends are there before it."""
+    """Rows in an order in which each one's ends are there before it.
+
+    ``updates`` have some columns of nodes that are not among ``nodes``: they were written before.
+    """
 
     nodes: tuple[NodeRow, ...] = ()
     relations: tuple[RelRow, ...] = ()
+    updates: tuple[NodeRow, ...] = ()
 
 
 def project(record: NewRecord) -> Projection:
@@ -54,17 +62,59 @@ def project(record: NewRecord) -> Projection:
     return project_all((record,))
 
 
-def project_all(records: Iterable[NewRecord]) -> Projection:
-    """Give the rows of a log, each node and each relationship once."""
+def project_all(records: Iterable[NewRecord], before: Iterable[NewRecord] = ()) -> Projection:
+    """Give the rows of a log, each node and each relationship once.
+
+    ``before`` are the records that the store has already, as far as they are refinements whose effects change.
+    """
     nodes: dict[tuple[str, str], NodeRow] = {}
     relations: dict[tuple[str, ...], RelRow] = {}
+    updates: dict[tuple[str, str], NodeRow] = {}
+    places = dict(place for record in before for place in _places(record))
     for record in records:
         for row in rows_of(record):
             if isinstance(row, NodeRow):
                 nodes.setdefault((row.table, row.key), row)
             else:
                 relations.setdefault(relation_key(row), row)
-    return Projection(tuple(nodes.values()), tuple(relations.values()))
+        places.update(_places(record))
+        for row in _changed_by(record, places):
+            if isinstance(row, RelRow):
+                relations.setdefault(relation_key(row), row)
+                continue
+            where = (row.table, row.key)
+            held = nodes if where in nodes else updates
+            columns = held[where].columns if where in held else {}
+            held[where] = (held.get(where) or row).model_copy(update={"columns": columns | row.columns})
+    return Projection(tuple(nodes.values()), tuple(relations.values()), tuple(updates.values()))
+
+
+def _places(record: NewRecord) -> Iterator[tuple[str, tuple[str, BoundAction]]]:
+    """Give, for each bound action of a refinement's record, the key of its node."""
+    if record.kind == RefinementBody.KIND:
+        body = read_body(record)
+        if isinstance(body, RefinementBody):
+            for number, bound in body.numbered():
+                yield bound.id, (action_node(body.proposal_id, number), bound)
+
+
+def _changed_by(record: NewRecord, places: Mapping[str, tuple[str, BoundAction]]) -> Iterator[Row]:
+    """Give what a record changes in rows of earlier ones: effects that came out otherwise, conflicts that are over."""
+    if record.kind == SettledBody.KIND:
+        settled = read_body(record)
+        if isinstance(settled, SettledBody):
+            yield NodeRow(table="Conflict", key=settled.conflict, columns={"resolved": settled.how})
+    if record.kind == RefinementBody.KIND:
+        return
+    for effect in read_effects(record):
+        yield NodeRow(
+            table="Effect",
+            key=column(effect.action),
+            columns={name: column(value) for name, value in _effect_columns(effect).items()},
+        )
+        if effect.action in places:
+            node, bound = places[effect.action]
+            yield from _touching(node, bound, effect)
 
 
 def relation_key(row: RelRow) -> tuple[str, ...]:
@@ -93,6 +143,8 @@ def rows_of(record: NewRecord) -> Iterator[Row]:
             yield _snapshot(body, ts)
         case ConflictBody():
             yield _conflict(body, ts)
+        case SettledBody() | ResolutionBody() | UpdateBody():
+            return
 
 
 def action_node(proposal_id: str, number: int) -> str:
@@ -287,15 +339,19 @@ def _refinement(body: RefinementBody, effects: tuple[Effect, ...], ts: str) -> I
             to_table="Action",
             to_key=column(node),
         )
-        for entity, how in touched(bound, effect):
-            yield RelRow(
-                type="TOUCHED",
-                from_table="Action",
-                from_key=column(node),
-                to_table="Entity",
-                to_key=column(entity),
-                columns={"how": how},
-            )
+        yield from _touching(node, bound, effect)
+
+
+def _touching(node: str, bound: BoundAction, effect: Effect | None) -> Iterator[RelRow]:
+    for entity, how in touched(bound, effect):
+        yield RelRow(
+            type="TOUCHED",
+            from_table="Action",
+            from_key=column(node),
+            to_table="Entity",
+            to_key=column(entity),
+            columns={"how": how},
+        )
 
 
 def touched(bound: BoundAction, effect: Effect | None) -> list[tuple[str, str]]:
@@ -316,19 +372,25 @@ def _effect(body: RefinementBody, bound: BoundAction, effect: Effect, node: str,
     return _node(
         "Effect",
         ("OF", "Action", node, True),
-        f"{effect.outcome}: {intent.kind} {intent.subject} {intent.relation} {intent.object}",
+        f"{intent.kind} {intent.subject} {intent.relation} {intent.object}",
         ts,
         id=bound.id,
         action_id=node,
         refinement_id=body.id,
-        outcome=effect.outcome,
-        note=effect.note,
-        witness=effect.witness,
-        before=_images((change.table, change.key, change.before) for change in effect.changes),
-        after=_images((change.table, change.key, change.after) for change in effect.changes),
-        bound=json_text(effect.bound),
-        changes=json_text([{"table": c.table, "key": c.key, "how": c.how} for c in effect.changes]),
+        **_effect_columns(effect),
     )
+
+
+def _effect_columns(effect: Effect) -> dict[str, Any]:
+    return {
+        "outcome": effect.outcome,
+        "note": effect.note,
+        "witness": effect.witness,
+        "before": _images((change.table, change.key, change.before) for change in effect.changes),
+        "after": _images((change.table, change.key, change.after) for change in effect.changes),
+        "bound": json_text(effect.bound),
+        "changes": json_text([{"table": c.table, "key": c.key, "how": c.how} for c in effect.changes]),
+    }
 
 
 def _images(changes: Iterable[tuple[str, str, dict[str, object] | None]]) -> str:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from deeprefine_graphdb.graph.manifest import ManifestEntry
-from deeprefine_graphdb.model.actions import Action, BoundAction, Effect, Footprint, Frozen
+from deeprefine_graphdb.graph.unecho_model import EchoNote, EchoText, Unconfirmed
+from deeprefine_graphdb.model.actions import Action, BoundAction, Effect, Footprint, Frozen, Resolution
 from deeprefine_graphdb.model.errors import StoreDamaged
 from deeprefine_graphdb.model.graph import Triple
 from deeprefine_graphdb.model.write import NewRecord
 
 Label = Literal["HIGH", "MEDIUM", "LOW"]
+How = Literal["ours", "theirs", "drop", "healed", "undone"]
+"""How a conflict ended."""
 
 
 class Body(Frozen):
@@ -237,9 +240,18 @@ class SnapshotBody(Body):
 
 
 class SyncBody(SnapshotBody):
-    """graph.json was read."""
+    """graph.json was read.
+
+    ``ancestor`` is the digest of the state of the file that this one descends from, if it was found. ``unconfirmed``
+    are objects that the base keeps although the file lacks them, ``echoes`` the texts that the file still had of
+    objects that actions add, ``notes`` what a person should hear of.
+    """
 
     KIND = "sync"
+    ancestor: str = ""
+    unconfirmed: tuple[Unconfirmed, ...] = ()
+    echoes: tuple[EchoText, ...] = ()
+    notes: tuple[EchoNote, ...] = ()
 
 
 class ExportBody(SnapshotBody):
@@ -250,14 +262,47 @@ class ExportBody(SnapshotBody):
     forced: bool = False
 
 
+class UpdateBody(Body):
+    """graphify was given the base in place of graph.json (``started``), or is done with it (``finished``)."""
+
+    KIND = "update"
+    phase: Literal["started", "finished"]
+    base_digest: str = ""
+
+
 class ConflictBody(Body):
-    """An action that does not apply any more; ``action`` is ``<refinement>.<n>``, ``kind`` says why."""
+    """An action that does not apply any more; ``action`` is ``<refinement>.<n>``, ``kind`` says why.
+
+    ``ground`` is the digest of the base objects that it is about. ``resolved`` says how it ended, if it has.
+    """
 
     KIND = "conflict"
     action: str
     kind: str
     detail: str = ""
+    ground: str = ""
     resolved: str = ""
+
+
+class SettledBody(Body):
+    """A conflict is over: a person said ``ours``, ``theirs`` or ``drop``, or it went away.
+
+    It is ``healed`` when the action applies again or is stuck for another reason, ``undone`` with its refinement.
+    """
+
+    KIND = "settled"
+    conflict: str
+    how: How
+
+
+class ResolutionBody(Body):
+    """A person's word on a conflict, which every derive is given from then on."""
+
+    KIND = "resolution"
+    conflict: str
+    resolution: Resolution
+    by: str = ""
+    note: str = ""
 
 
 AnyBody = (
@@ -270,6 +315,9 @@ AnyBody = (
     | SyncBody
     | ExportBody
     | ConflictBody
+    | SettledBody
+    | ResolutionBody
+    | UpdateBody
 )
 
 BODIES: Mapping[str, type[AnyBody]] = {
@@ -284,12 +332,18 @@ BODIES: Mapping[str, type[AnyBody]] = {
         SyncBody,
         ExportBody,
         ConflictBody,
+        SettledBody,
+        ResolutionBody,
+        UpdateBody,
     )
 }
 
 
 def to_record(body: AnyBody, ts: str | None = None, effects: Sequence[Effect] = ()) -> NewRecord:
-    """Make the record of a body. ``ts`` is an ISO time in UTC (default: now); a refinement has effects."""
+    """Make the record of a body. ``ts`` is an ISO time in UTC (default: now).
+
+    ``effects`` are those of a refinement's actions, or what became of the effects of others by what is recorded.
+    """
     return NewRecord(
         kind=body.KIND,
         ts=ts or now(),
@@ -315,13 +369,16 @@ def read_body(record: NewRecord) -> AnyBody:
 
 
 def read_effects(record: NewRecord) -> tuple[Effect, ...]:
-    """Give the effects that stand beside a refinement's record."""
+    """Give the effects that stand beside a record. Raises :class:`StoreDamaged`."""
+    return read_all_effects(record.effects)
+
+
+def read_all_effects(dumped: Iterable[Mapping[str, Any]]) -> tuple[Effect, ...]:
+    """Give effects as they were recorded. Raises :class:`StoreDamaged`."""
     try:
-        return tuple(Effect.model_validate(each) for each in record.effects)
+        return tuple(Effect.model_validate(each) for each in dumped)
     except ValueError as error:
-        raise StoreDamaged(
-            f"The effects of a {record.kind} record cannot be read: {_first(error)}.", _VERIFY
-        ) from error
+        raise StoreDamaged(f"An effect in the log cannot be read: {_first(error)}.", _VERIFY) from error
 
 
 def new_id(prefix: str) -> str:

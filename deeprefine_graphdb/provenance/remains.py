@@ -11,6 +11,9 @@ from deeprefine_graphdb.provenance.records import RefinementBody, TraceBody, rea
 from deeprefine_loaders.identity import norm_label
 
 BY_SYNC = "sync:"
+BY_UNDO = "undo:"
+LEFT_BEHIND = (BY_SYNC, BY_UNDO)
+"""What ``retired_by`` begins with on rows that no action of the log retired."""
 
 
 def left_behind(records: Iterable[NewRecord], present: Container[str], revision: int) -> list[Entity]:

@@ -13,8 +13,7 @@ from deeprefine_graphdb.model.write import NodeRow, Record
 from deeprefine_graphdb.provenance.columns import NODE_COLUMNS, RELATIONS
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.project import Projection, project_all, relation_key
-from deeprefine_graphdb.provenance.records import read_effects
-from deeprefine_graphdb.provenance.remains import BY_SYNC
+from deeprefine_graphdb.provenance.remains import LEFT_BEHIND
 from deeprefine_graphdb.stores.journal import record_hash
 from deeprefine_graphdb.stores.protocol import GraphStore
 
@@ -145,8 +144,8 @@ def _expected(wanted: Projection) -> Iterator[tuple[Pair, RelationKey]]:
 def _verify_graph(log: Log, store: GraphStore) -> Iterator[Fault]:
     """Compare the rows of the graph that differ from the base with what the active refinements left them as."""
     wanted: dict[tuple[str, str], dict[str, object] | None] = {}
-    for record, _ in log.active_bodies():
-        for effect in read_effects(record):
+    for refinement_id in log.active():
+        for effect in log.effects_of(refinement_id):
             wanted.update({(change.table, change.key): change.after for change in effect.changes})
     touched = store.touched()
     found: dict[tuple[str, str], dict[str, object]] = {
@@ -165,7 +164,7 @@ def _verify_graph(log: Log, store: GraphStore) -> Iterator[Fault]:
         elif image is not None:
             yield from _compare(table, key, image, found[table, key])
     for table, key in sorted(found.keys() - wanted.keys()):
-        if not str(found[table, key].get("retired_by") or "").startswith(BY_SYNC):
+        if not str(found[table, key].get("retired_by") or "").startswith(LEFT_BEHIND):
             yield Fault(
                 where="store", what=f"{table} {key}", says="differs from the base by no action of the log"
             )

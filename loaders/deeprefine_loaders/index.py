@@ -107,9 +107,7 @@ class Index:
 
     def missing(self, kind: str, keys: Iterable[str]) -> list[Found]:
         """Give the objects of a kind whose key is not among these, in file order."""
-        known = {
-            blake2b(key.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest() for key in keys
-        }
+        known = {blake2b(key.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest() for key in keys}
         place, count = self._entries[kind]
         data = self._data
         behind = place + _ENTRY * count

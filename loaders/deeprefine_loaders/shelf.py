@@ -69,4 +69,6 @@ def _read(path: Path) -> Iterator[bytes]:
 
 
 def _damaged(path: Path) -> FormatError:
-    return FormatError(f"{path} is damaged.", "Remove it; files that were made from it are read as new ones then.")
+    return FormatError(
+        f"{path} is damaged.", "Remove it; files that were made from it are read as new ones then."
+    )

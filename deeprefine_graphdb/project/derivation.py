@@ -1,0 +1,192 @@
+"""Deriving the graph anew: what a changed base, or changed refinements, make of every recorded action."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from deeprefine_graphdb import stores
+from deeprefine_graphdb.graph import outcomes
+from deeprefine_graphdb.graph.base_view import ParsedBase
+from deeprefine_graphdb.graph.derive import ActiveRefinement, Derived, Given, derive
+from deeprefine_graphdb.model.actions import Effect, Frozen, Intent
+from deeprefine_graphdb.model.write import NewRecord, Record, StoreState
+from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
+from deeprefine_graphdb.provenance.log import Log
+from deeprefine_graphdb.provenance.project import project_all
+from deeprefine_graphdb.provenance.records import (
+    AnyBody,
+    ConflictBody,
+    How,
+    SettledBody,
+    new_id,
+    now,
+    to_record,
+)
+from deeprefine_graphdb.provenance.remains import left_behind
+from deeprefine_graphdb.stores.journal import chain
+from deeprefine_graphdb.stores.protocol import Generation
+from deeprefine_loaders.graphfile import GraphFile
+
+
+class Became(Frozen):
+    """What became of one action: the outcome before and now, and why, in words."""
+
+    action: str
+    refinement: str
+    number: int
+    what: str
+    before: str
+    outcome: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """A graph derived anew over a base, not yet written.
+
+    ``records`` go into the log, the first of them with the effects that came out otherwise beside it.
+    """
+
+    graph: GraphFile
+    derived: Derived
+    records: tuple[NewRecord, ...]
+    became: tuple[Became, ...]
+    opened: tuple[ConflictBody, ...]
+    settled: tuple[ConflictBody, ...]
+
+
+def active_refinements(log: Log) -> list[ActiveRefinement]:
+    """Give the active refinements in the form that derive takes, in order of activation."""
+    return [
+        ActiveRefinement(id=body.id, record_seq=record.seq, bound=body.actions)
+        for record, body in log.active_bodies()
+    ]
+
+
+def given_by(log: Log) -> Given:
+    """Give what derive is given besides base and refinements: words on conflicts, and what the last file said."""
+    last = log.last_sync()
+    return Given(
+        resolutions=log.resolutions(),
+        echoes={(echo.object, echo.key, echo.by): echo.raw for echo in last.echoes} if last else {},
+        undone_outside=frozenset(note.by for note in last.notes if note.kind == "returned")
+        if last
+        else frozenset(),
+    )
+
+
+def derive_after(graph: GraphFile, log: Log, bodies: Sequence[AnyBody]) -> Derivation:
+    """Derive the graph over a base as it is once the log has these bodies, without writing anything."""
+    ts = now()
+    after = _extended(log, [to_record(body, ts) for body in bodies])
+    derived = derive(ParsedBase(graph), active_refinements(after), given_by(after))
+    became, changed = _compare(after, derived)
+    opened, settled = _conflicts(after, derived.effects)
+    said: list[AnyBody] = [*bodies, *opened, *(body for body, _ in settled)]
+    records = (to_record(said[0], ts, changed), *(to_record(body, ts) for body in said[1:]))
+    return Derivation(graph, derived, records, became, opened, tuple(conflict for _, conflict in settled))
+
+
+def write_derivation(base: KnowledgeBase, state: StoreState, log: Log, derivation: Derivation) -> StoreState:
+    """Make a derivation the store's content, as a new generation, and append its records to the log.
+
+    ``state`` is the state that the derivation was made on, with what the store is to say now but for the log's place.
+    """
+    records = (*log.records, *derivation.records)
+    rows = project_all(records)
+    touched, nodes = derivation.derived.touched(), derivation.graph.nodes
+    present = {*nodes.id, *(entity.id for entity in touched.entities)}
+    gone = left_behind(records, present, state.revision)
+    return stores.load_generation(
+        base.url,
+        Generation(
+            base=derivation.graph,
+            state=state,
+            touched=replace(touched, entities=(*touched.entities, *gone)),
+            aliases=tuple(derivation.derived.view.overlay.aliases.values()),
+            nodes=rows.nodes,
+            relations=rows.relations,
+        ),
+        derivation.records,
+        log_dir=base.project.log,
+        wait=base.wait,
+    )
+
+
+def _extended(log: Log, records: Iterable[NewRecord]) -> Log:
+    last = log.records[-1] if log.records else None
+    chained: tuple[Record, ...] = chain(records, last.seq if last else 0, last.hash if last else "")
+    return log.extended(chained)
+
+
+def _compare(log: Log, derived: Derived) -> tuple[tuple[Became, ...], list[Effect]]:
+    """Give what came out otherwise than it was last recorded: for people, and as effects to be recorded."""
+    became: list[Became] = []
+    changed: list[Effect] = []
+    for refinement_id, effects in derived.by_refinement.items():
+        last = {effect.action: effect for effect in log.effects_of(refinement_id)}
+        body = log.refinement_body(refinement_id)
+        for (number, bound), effect in zip(body.numbered(), effects, strict=True):
+            old = last.get(effect.action)
+            if old is None or _comparable(old) != _comparable(effect):
+                changed.append(effect)
+            if old is None or _word(old) != _word(effect) or effect.note not in {old.note, ""}:
+                became.append(
+                    Became(
+                        action=effect.action,
+                        refinement=refinement_id,
+                        number=number,
+                        what=in_words(bound.intent),
+                        before=old.outcome if old is not None else "",
+                        outcome=effect.outcome,
+                        note=effect.note,
+                    )
+                )
+    return tuple(became), changed
+
+
+def in_words(intent: Intent) -> str:
+    """Say in words what an action is for."""
+    if intent.kind in {"insert", "delete"}:
+        return f"{intent.kind} {intent.subject!r} -{intent.relation}-> {intent.object!r}"
+    return f"{intent.kind} {intent.subject!r} {'into' if intent.kind == 'merge' else 'to'} {intent.object!r}"
+
+
+def _word(effect: Effect) -> str:
+    return outcomes.REAPPLIED if effect.outcome == outcomes.APPLIED else effect.outcome
+
+
+def _comparable(effect: Effect) -> Effect:
+    """Leave out what says only when or why an effect came about."""
+    return effect.model_copy(update={"outcome": _word(effect), "reads": ()})
+
+
+def _conflicts(
+    log: Log, effects: Iterable[Effect]
+) -> tuple[tuple[ConflictBody, ...], list[tuple[SettledBody, ConflictBody]]]:
+    """Give the conflicts that are new, and those that are over."""
+    stuck = {effect.action: effect for effect in effects if outcomes.is_conflict(effect.outcome)}
+    settled: list[tuple[SettledBody, ConflictBody]] = []
+    still: set[str] = set()
+    said: dict[tuple[str, str, str], How] = {
+        (word.action, word.kind, word.ground): word.keep for word in log.resolutions()
+    }
+    active = set(log.active())
+    for conflict in log.open_conflicts():
+        effect = stuck.get(conflict.action)
+        if effect is not None and (effect.outcome, effect.ground) == (conflict.kind, conflict.ground):
+            still.add(conflict.action)
+            continue
+        how: How = said.get((conflict.action, conflict.kind, conflict.ground), "healed")
+        if conflict.action.rpartition(".")[0] not in active:
+            how = "undone"
+        settled.append((SettledBody(id=new_id("v"), conflict=conflict.id, how=how), conflict))
+    opened = tuple(
+        ConflictBody(
+            id=new_id("c"), action=action, kind=effect.outcome, detail=effect.note, ground=effect.ground
+        )
+        for action, effect in stuck.items()
+        if action not in still
+    )
+    return opened, settled

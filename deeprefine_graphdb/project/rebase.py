@@ -1,0 +1,156 @@
+"""Rebase: a graph.json that has changed, less our echo, is the new base, and every refinement is derived over it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+
+from deeprefine_graphdb.graph.ancestor import Ancestor, State, find_ancestor
+from deeprefine_graphdb.graph.manifest import ManifestEntry, manifest_of
+from deeprefine_graphdb.graph.unecho import unecho
+from deeprefine_graphdb.graph.unecho_images import log_images
+from deeprefine_graphdb.graph.unecho_model import Images, Unechoed
+from deeprefine_graphdb.model.actions import ObjectChange
+from deeprefine_graphdb.model.write import StoreState
+from deeprefine_graphdb.project.bases import Bases
+from deeprefine_graphdb.project.derivation import Derivation, derive_after, write_derivation
+from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
+from deeprefine_graphdb.provenance.log import Log
+from deeprefine_graphdb.provenance.records import SyncBody, new_id
+from deeprefine_loaders.basefile import BaseFile
+from deeprefine_loaders.graphfile import GraphFile
+
+
+@dataclass(frozen=True)
+class Rebased:
+    """A rebase that is planned: the file's ancestor, the file less our echo, and what becomes of every action."""
+
+    state: StoreState
+    log: Log
+    body: SyncBody
+    ancestor: Ancestor
+    unechoed: Unechoed
+    derivation: Derivation
+
+
+def plan_rebase(base: KnowledgeBase, found: GraphFile) -> Rebased:
+    """Plan what a changed graph.json makes of the graph; nothing is written."""
+    with base.open("read") as store:
+        state = store.state()
+    log = base.log()
+    bases = Bases(base, state.base_digest)
+    ancestor = _ancestor(base, log, found.digest, bases)
+    if ancestor.base_digest is None:
+        unechoed = Unechoed(found)
+    else:
+        with bases.open(ancestor.base_digest) as kept:
+            unechoed = unecho(
+                kept, ancestor.manifest, found, _images(log, kept, ancestor), written=ancestor.written
+            )
+    graph = unechoed.base
+    body = SyncBody(
+        id=new_id("y"),
+        file_digest=found.digest,
+        base_digest=graph.digest,
+        revision=state.revision + 1,
+        nodes=len(found.nodes.id),
+        links=len(found.links.key),
+        manifest=_dumped(unechoed.manifest),
+        path=base.project.shown(base.project.graph_json),
+        ancestor=ancestor.written or "",
+        unconfirmed=unechoed.unconfirmed,
+        echoes=unechoed.echoes,
+        notes=unechoed.notes,
+    )
+    derivation = derive_after(graph, log, [body])
+    body = body.model_copy(update={"active": _in_the_file(log, unechoed, graph, derivation)})
+    first, *rest = derivation.records
+    first = first.model_copy(update={"body": body.model_dump(mode="json")})
+    derivation = replace(derivation, records=(first, *rest))
+    return Rebased(state, log, body, ancestor, unechoed, derivation)
+
+
+def write_rebase(base: KnowledgeBase, rebased: Rebased) -> StoreState:
+    """Make a planned rebase the store's content. The base that it replaces is kept, since its files may come back."""
+    state = rebased.state
+    if rebased.body.base_digest != state.base_digest:
+        Bases(base, state.base_digest).keep_current()
+    update = {
+        "base_digest": rebased.body.base_digest,
+        "file_digest": rebased.body.file_digest,
+        "revision": rebased.body.revision,
+    }
+    return write_derivation(base, state.model_copy(update=update), rebased.log, rebased.derivation)
+
+
+def _ancestor(base: KnowledgeBase, log: Log, digest: str, bases: Bases) -> Ancestor:
+    states = [State(each.file_digest, each.base_digest, each.entries) for each in log.snapshots()]
+    return find_ancestor(
+        digest,
+        states,
+        bases.current,
+        bases.digests(),
+        sidecar=read_sidecar(base.project.sidecar),
+        updating=log.updating(),
+    )
+
+
+def read_sidecar(path: Path) -> State | None:
+    """Give the state that the file beside graph.json tells of, or ``None`` when there is none that can be read."""
+    try:
+        told = json.loads(path.read_bytes())
+        entries = [ManifestEntry.model_validate(entry) for entry in told["manifest"]]
+        return State(str(told["file_digest"]), str(told["base_digest"]), lambda: entries)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+class _Effects(Mapping[str, Sequence[ObjectChange]]):
+    """What each action of a log changed when it was last derived; read when it is asked for."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._known = {body.id for body in log.refinement_bodies()}
+
+    def __getitem__(self, action: str) -> Sequence[ObjectChange]:
+        refinement = action.rpartition(".")[0]
+        if refinement not in self._known:
+            raise KeyError(action)
+        for effect in self._log.effects_of(refinement):
+            if effect.action == action:
+                return effect.changes
+        raise KeyError(action)
+
+    def __iter__(self) -> Iterator[str]:
+        return (bound.id for body in self._log.refinement_bodies() for bound in body.actions)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def _images(log: Log, kept: BaseFile, ancestor: Ancestor) -> Images:
+    manifests = chain([ancestor.strange], (each.entries() for each in reversed(log.snapshots())))
+    return log_images({body.id for body in log.refinement_bodies()}, kept, manifests, _Effects(log))
+
+
+def _dumped(manifest: Iterable[ManifestEntry]) -> dict[str, list[dict[str, object]]]:
+    return {"entries": [entry.model_dump(mode="json", exclude_none=True) for entry in manifest]}
+
+
+def _in_the_file(log: Log, unechoed: Unechoed, graph: GraphFile, derivation: Derivation) -> tuple[str, ...]:
+    """Give the active refinements whose work the file shows already, all of it."""
+    wanted = manifest_of(BaseFile.of(graph), derivation.derived.touched())
+    there = {_image(entry) for entry in unechoed.manifest}
+    missing = {entry.by.rpartition(".")[0] for entry in wanted if _image(entry) not in there}
+    wanted_images = set(map(_image, wanted))
+    missing |= {
+        entry.by.rpartition(".")[0] for entry in unechoed.manifest if _image(entry) not in wanted_images
+    }
+    return tuple(refinement for refinement in log.active() if refinement not in missing)
+
+
+def _image(entry: ManifestEntry) -> tuple[str, str, str | None]:
+    return entry.object, entry.key, entry.disk
