@@ -2,23 +2,64 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import click
 
+from deeprefine_graphdb.cli.became import became_lines
 from deeprefine_graphdb.cli.common import wait_option
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
-from deeprefine_graphdb.cli.output import emit, note, warn
+from deeprefine_graphdb.cli.output import counted, emit, note, warn
+
+if TYPE_CHECKING:
+    from deeprefine_graphdb.project.sync import SyncReport
+
+NOTES_SHOWN = 20
+_DONE = {
+    "loaded": "Loaded",
+    "replaced": "Loaded anew",
+    "rebased": "Loaded anew",
+    "unchanged": "Nothing changed in",
+}
 
 
 @click.command("sync")
+@click.option("--dry-run", is_flag=True, help="Only say what would happen, refinement by refinement.")
 @wait_option
 @common_options
 @pass_options
-def command(options: Options) -> None:
-    """Read graph.json into the store, when it has changed since it was last read or written."""
+def command(options: Options, dry_run: bool) -> None:
+    """Read graph.json into the store, when it has changed since it was last read or written.
+
+    The refinements are carried out again on what the file is without our own export. One that does not apply any more
+    is suspended and named, never lost.
+    """
     from deeprefine_graphdb.project.sync import sync
 
-    report = sync(options.base(), say=lambda text: note(options, text))
+    report = sync(options.base(), say=lambda text: note(options, text), dry_run=dry_run)
     for warning in report.warnings:
         warn(f"Warning: {warning}")
-    done = {"loaded": "Loaded", "replaced": "Loaded anew", "unchanged": "Nothing changed in"}[report.outcome]
-    emit(options, report, f"{done} {report.path}: {report.nodes:,} nodes, {report.links:,} links.")
+    emit(options, report, lambda: "\n".join(_lines(report)))
+    if report.suspended:
+        note(options, f"In conflict: {', '.join(report.suspended)}; see `deeprefine-db conflicts`.")
+
+
+def _lines(report: SyncReport) -> Iterator[str]:
+    if report.dry_run and report.outcome != "unchanged":
+        yield "Nothing was changed. This would be done:"
+    yield f"{_DONE[report.outcome]} {report.path}: {report.nodes:,} nodes, {report.links:,} links."
+    if report.outcome != "rebased":
+        return
+    whole = report.active - len(report.suspended)
+    yield f"{whole:,} of {counted(report.active, 'refinement')} applied on it, {len(report.suspended):,} in conflict."
+    yield from became_lines(report.became)
+    for conflict in report.settled:
+        yield f"Conflict {conflict.id} ({conflict.kind}) is over."
+    for note_ in report.notes[:NOTES_SHOWN]:
+        yield note_.text
+    rest = report.notes[NOTES_SHOWN:]
+    if rest:
+        counts = Counter(each.kind for each in rest)
+        yield f"And {', '.join(f'{number:,} {kind}' for kind, number in counts.items())}; `--json` has all."

@@ -43,6 +43,16 @@ CONFLICTS = {
 SETTLED = frozenset({APPLIED, REAPPLIED, ALREADY, DROPPED})
 
 
+def plainly(outcome: str) -> str:
+    """Give an outcome without saying whether the action was carried out for the first time."""
+    return REAPPLIED if outcome == APPLIED else outcome
+
+
+def differ(before: str, now: str) -> bool:
+    """Tell whether two outcomes of an action mean different things."""
+    return plainly(before) != plainly(now)
+
+
 def is_conflict(outcome: str) -> bool:
     """Tell whether an outcome is a kind of conflict, which a person can resolve."""
     return outcome not in SETTLED and outcome != HELD

@@ -35,6 +35,7 @@ class Became(Frozen):
     action: str
     refinement: str
     number: int
+    kind: str
     what: str
     before: str
     outcome: str
@@ -131,12 +132,17 @@ def _compare(log: Log, derived: Derived) -> tuple[tuple[Became, ...], list[Effec
             old = last.get(effect.action)
             if old is None or _comparable(old) != _comparable(effect):
                 changed.append(effect)
-            if old is None or _word(old) != _word(effect) or effect.note not in {old.note, ""}:
+            if (
+                old is None
+                or outcomes.differ(old.outcome, effect.outcome)
+                or effect.note not in {old.note, ""}
+            ):
                 became.append(
                     Became(
                         action=effect.action,
                         refinement=refinement_id,
                         number=number,
+                        kind=bound.intent.kind,
                         what=in_words(bound.intent),
                         before=old.outcome if old is not None else "",
                         outcome=effect.outcome,
@@ -153,13 +159,9 @@ def in_words(intent: Intent) -> str:
     return f"{intent.kind} {intent.subject!r} {'into' if intent.kind == 'merge' else 'to'} {intent.object!r}"
 
 
-def _word(effect: Effect) -> str:
-    return outcomes.REAPPLIED if effect.outcome == outcomes.APPLIED else effect.outcome
-
-
 def _comparable(effect: Effect) -> Effect:
     """Leave out what says only when or why an effect came about."""
-    return effect.model_copy(update={"outcome": _word(effect), "reads": ()})
+    return effect.model_copy(update={"outcome": outcomes.plainly(effect.outcome), "reads": ()})
 
 
 def _conflicts(

@@ -195,6 +195,15 @@ class Log:
         """Give the bodies of all refinements, oldest first."""
         return [body for _, body in self._refinements.values()]
 
+    def undo_of(self, undo_id: str) -> tuple[str, ...] | None:
+        """Give the refinements that an undo undid, in order; ``None`` when no undo has this id or begins with it."""
+        groups: dict[str, list[str]] = {}
+        for _, body in self.bodies(EventBody):
+            if body.group and body.event == "undone":
+                groups.setdefault(body.group, []).append(body.of)
+        found = [group for group in groups if group.startswith(undo_id)] if undo_id else []
+        return tuple(groups[found[0]]) if len(found) == 1 else None
+
     def updating(self) -> str | None:
         """Give the digest of the base that an update put in place of graph.json and did not finish with."""
         updates = self.bodies(UpdateBody)

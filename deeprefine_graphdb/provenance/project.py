@@ -139,6 +139,8 @@ def rows_of(record: NewRecord) -> Iterator[Row]:
             yield from _refinement(body, read_effects(record), ts)
         case EventBody():
             yield _event(body, ts)
+            if body.group:
+                yield from _reverting(body, ts)
         case SyncBody() | ExportBody():
             yield _snapshot(body, ts)
         case ConflictBody():
@@ -414,6 +416,31 @@ def _event(body: EventBody, ts: str) -> NodeRow:
         of=body.of,
         by=body.by,
         note=body.note,
+    )
+
+
+def _reverting(body: EventBody, ts: str) -> Iterator[Row]:
+    """Give an undo, or the redo that takes it back, as a refinement of its own that reverts others."""
+    yield _node(
+        "Refinement",
+        None,
+        f"{'undo' if body.event == 'undone' else 'redo'}{f' by {body.by}' if body.by else ''}",
+        ts,
+        id=body.group,
+        proposal_id="",
+        query_id="",
+        by=body.by,
+        revision=0,
+        footprint="{}",
+        note=body.note,
+        flags="{}",
+    )
+    yield RelRow(
+        type="REVERTS",
+        from_table="Refinement",
+        from_key=column(body.group),
+        to_table="Refinement",
+        to_key=column(body.of),
     )
 
 

@@ -209,7 +209,10 @@ class RefinementBody(Body):
 
 
 class EventBody(Body):
-    """Something that happened to a proposal or refinement; ``of`` is its id. A redo is ``applied`` again."""
+    """Something that happened to a proposal or refinement; ``of`` is its id. A redo is ``applied`` again.
+
+    The events of one undo, or of the redo that takes it back, have its id as their ``group``.
+    """
 
     KIND = "event"
     event: Literal["approved", "applied", "rejected", "undone"]
@@ -217,6 +220,7 @@ class EventBody(Body):
     of_kind: Literal["proposal", "refinement"]
     by: str = ""
     note: str = ""
+    group: str = ""
 
 
 class SnapshotBody(Body):
