@@ -26,6 +26,7 @@ COMMANDS = {
     "apply": (f"{HERE}.apply", "Apply a proposal: all of it or nothing."),
     "reject": (f"{HERE}.reject", "Record that a proposal is not wanted."),
     "export": (f"{HERE}.export", "Write graph.json from the store."),
+    "update": (f"{HERE}.update", "Run graphify so that nothing of it and no refinement is lost."),
     "undo": (f"{HERE}.undo", "Take refinements out of the graph, or an undo back."),
     "conflicts": (f"{HERE}.conflicts", "List what is suspended, why, and what can be done."),
     "resolve": (f"{HERE}.resolve", "Say what is to become of an action that is in conflict."),

@@ -41,12 +41,13 @@ def command(options: Options, dry_run: bool) -> None:
     report = sync(options.base(), say=lambda text: note(options, text), dry_run=dry_run)
     for warning in report.warnings:
         warn(f"Warning: {warning}")
-    emit(options, report, lambda: "\n".join(_lines(report)))
+    emit(options, report, lambda: "\n".join(sync_lines(report)))
     if report.suspended:
         note(options, f"In conflict: {', '.join(report.suspended)}; see `deeprefine-db conflicts`.")
 
 
-def _lines(report: SyncReport) -> Iterator[str]:
+def sync_lines(report: SyncReport) -> Iterator[str]:
+    """Tell what a sync did, in lines."""
     if report.dry_run and report.outcome != "unchanged":
         yield "Nothing was changed. This would be done:"
     yield f"{_DONE[report.outcome]} {report.path}: {report.nodes:,} nodes, {report.links:,} links."

@@ -13,6 +13,7 @@ from deeprefine_graphdb.graph.render import edits_of, graph_bytes
 from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.errors import DeepRefineError, GraphChanged, NeedsDecision
 from deeprefine_graphdb.model.write import WritePlan
+from deeprefine_graphdb.project.interrupted import recover
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, file_digest, known_digests
 from deeprefine_graphdb.provenance.compile import record_statements
 from deeprefine_graphdb.provenance.log import Log
@@ -39,6 +40,7 @@ def export(base: KnowledgeBase, *, force: bool = False) -> ExportReport:
     The file that is replaced stays as ``graph.json.bak``. Raises :class:`GraphChanged` when the file on disk is not a
     known state of the current base, unless ``force``.
     """
+    recover(base)
     path = base.project.graph_json
     with base.open("write") as store:
         log, state = base.log(), store.state()

@@ -14,6 +14,7 @@ GITIGNORE = """\
 /store.*/
 /index/
 /bases/
+/graph.json.before-update
 *.lock
 *.tmp
 """
@@ -79,6 +80,16 @@ class ProjectPaths:
     def backup(self) -> Path:
         """The graph.json that the last export replaced."""
         return self.deeprefine / "graph.json.bak"
+
+    @property
+    def before_update(self) -> Path:
+        """The graph.json that an update which is under way took the place of."""
+        return self.deeprefine / "graph.json.before-update"
+
+    @property
+    def update_lock(self) -> Path:
+        """The lock of an update."""
+        return self.deeprefine / "update.lock"
 
     @property
     def sidecar(self) -> Path:

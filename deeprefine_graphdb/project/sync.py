@@ -13,6 +13,7 @@ from deeprefine_graphdb.model.errors import GraphFormatError
 from deeprefine_graphdb.model.write import StoreState
 from deeprefine_graphdb.project.derivation import Became
 from deeprefine_graphdb.project.folding import fold_if_long
+from deeprefine_graphdb.project.interrupted import note_update, recover
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
 from deeprefine_graphdb.project.rebase import plan_rebase, write_rebase
 from deeprefine_graphdb.provenance.log import Log
@@ -63,6 +64,17 @@ def sync(base: KnowledgeBase, say: Say = _quiet, *, dry_run: bool = False) -> Sy
     and reported, never dropped. With ``dry_run`` nothing is written or recorded. Raises :class:`GraphFormatError` for a
     file that is no graph; nothing has changed then.
     """
+    if not dry_run:
+        recover(base)
+    report = take_in(base, say, dry_run=dry_run)
+    if not dry_run and base.log().updating() is not None:
+        note_update(base, "finished")
+        base.project.before_update.unlink(missing_ok=True)
+    return report
+
+
+def take_in(base: KnowledgeBase, say: Say = _quiet, *, dry_run: bool = False) -> SyncReport:
+    """Do the work of :func:`sync`, whatever an update is about."""
     path = base.project.graph_json
     digest = base.graph_digest()
     if digest is None:
