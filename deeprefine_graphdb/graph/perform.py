@@ -221,7 +221,7 @@ def _add_edge(
         added_by=bound.id,
         seq=next_seq(),
     )
-    return view.put_edge(row, "added" if retired is None else "revived", before=retired)
+    return view.put_over(retired, row, "added" if retired is None else "revived")
 
 
 def delete(view: GraphView, bound: BoundAction, ends: Ends, edges: Sequence[Edge], note: str = "") -> Effect:
@@ -229,8 +229,8 @@ def delete(view: GraphView, bound: BoundAction, ends: Ends, edges: Sequence[Edge
     if not edges:
         return already(bound, ends, None, "The edge is not there any more.")
     changes = [
-        view.put_edge(
-            edge.model_copy(update={"retired_by": bound.id, "retired_as": "removed"}), "removed", before=edge
+        view.put_over(
+            edge, edge.model_copy(update={"retired_by": bound.id, "retired_as": "removed"}), "removed"
         )
         for edge in edges
     ]
