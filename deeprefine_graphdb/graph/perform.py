@@ -15,7 +15,7 @@ from deeprefine_graphdb.model.actions import BoundAction, Effect, ObjectChange, 
 from deeprefine_graphdb.model.errors import ActionRefused
 from deeprefine_graphdb.model.graph import Alias, Edge, Entity
 from deeprefine_loaders.identity import column_text, edge_key, norm_label, shown_label
-from deeprefine_loaders.objects import read_object
+from deeprefine_loaders.objects import edit_object, read_object
 
 NextSeq = Callable[[], int]
 EchoTexts = Mapping[tuple[str, str, str], str]
@@ -183,9 +183,7 @@ def _inherit_community(view: GraphView, bound: BoundAction, ends: Ends) -> list[
             continue
         community = _community(view, other.id)
         if community is not None and not end.creates and _same_refinement(entity.added_by, bound.id):
-            raw = texts.new_entity_text(
-                view, entity.added_by, entity.id, str(read_object(entity.raw)["label"]), community
-            )
+            raw = edit_object(entity.raw, {"community": community}, header=view.base.header)
             changes.append(
                 view.put(
                     entity.model_copy(update={"raw": raw, "community": column_text(community)}), "changed"

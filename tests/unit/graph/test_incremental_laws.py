@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from hypothesis import given, settings
@@ -21,6 +22,7 @@ from deeprefine_graphdb.graph.render import graph_bytes
 from deeprefine_graphdb.graph.view import GraphView
 from deeprefine_graphdb.model.actions import Action, Effect, Resolution
 from deeprefine_graphdb.model.errors import ActionRefused
+from deeprefine_graphdb.model.graph import Edge, Entity
 from tests.unit.graph.committed import Committed
 from tests.unit.graph.test_derive_laws import actions, bases, made_on, refinements
 
@@ -44,19 +46,23 @@ class History:
     active: list[Recorded] = field(default_factory=list)
     undone: list[ActiveRefinement] = field(default_factory=list)
     words: list[Resolution] = field(default_factory=list)
+    echoes: dict[tuple[str, str, str], str] = field(default_factory=dict)
     made: int = 0
 
     @classmethod
-    def rebased(cls, base: ParsedBase, refinements: list[ActiveRefinement]) -> History:
+    def rebased(cls, base: ParsedBase, refinements: list[ActiveRefinement], *, echo: bool = False) -> History:
+        """Begin with refinements on a base that they were made on or not; with ``echo`` the file had kept our texts."""
         derived = derive(base, refinements)
+        echoes = _echoes(derived) if echo else {}
+        derived = derive(base, refinements, Given(echoes=echoes))
         store = Committed(base)
         store.write(derived.view.overlay)
         active = [Recorded.of(each, derived.by_refinement[each.id]) for each in refinements]
-        return cls(base, store, active, made=len(refinements) + 10)
+        return cls(base, store, active, echoes=echoes, made=len(refinements) + 10)
 
     @property
     def given(self) -> Given:
-        return Given(resolutions=tuple(self.words))
+        return Given(resolutions=tuple(self.words), echoes=self.echoes)
 
     def derived(self) -> Derived:
         return derive(self.base, [each.refinement for each in self.active], self.given)
@@ -121,6 +127,27 @@ class History:
         ]
 
 
+def _echoes(derived: Derived) -> dict[tuple[str, str, str], str]:
+    """Give what was added, each object as another program would write it again."""
+    added: list[tuple[str, str, Entity | Edge]] = [
+        *(("node", each.id, each) for each in derived.view.overlay.entities.values()),
+        *(("link", each.key, each) for each in derived.view.overlay.edges.values()),
+    ]
+    return {
+        (kind, key, row.added_by): json.dumps({**json.loads(row.raw), "community": 9})
+        for kind, key, row in added
+        if row.added_by is not None and row.raw is not None
+    }
+
+
+def of_sides(refinements: list[ActiveRefinement], sides: list[bool]) -> list[ActiveRefinement]:
+    """Let some refinements come from another store, without any knowledge of the others."""
+    return [
+        replace(each, side="other", aware=frozenset()) if other else replace(each, aware=frozenset())
+        for each, other in zip(refinements, [*sides, *[False] * len(refinements)], strict=False)
+    ]
+
+
 def told(effects: Sequence[Effect]) -> list[tuple[str, dict[str, str], str | None, str, str]]:
     return [
         (
@@ -176,11 +203,16 @@ def test_every_step_of_a_history_gives_what_derive_gives(base: ParsedBase, histo
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
-@given(bases(1), refinements, bases(), histories)
+@given(bases(1), refinements, bases(), histories, st.lists(st.booleans(), max_size=6), st.booleans())
 def test_every_step_on_another_base_gives_what_derive_gives(
-    first: ParsedBase, wanted: list[list[Action]], base: ParsedBase, history: list[Step]
+    first: ParsedBase,
+    wanted: list[list[Action]],
+    base: ParsedBase,
+    history: list[Step],
+    sides: list[bool],
+    echo: bool,
 ) -> None:
-    store = History.rebased(base, made_on(first, wanted))
+    store = History.rebased(base, of_sides(made_on(first, wanted), sides), echo=echo)
     assert_same(store)
     for step in history:
         store.step(step)
