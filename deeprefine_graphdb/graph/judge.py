@@ -9,7 +9,7 @@ from hashlib import sha256
 from deeprefine_graphdb.graph import outcomes
 from deeprefine_graphdb.graph.bind import free_id
 from deeprefine_graphdb.graph.evidence import stronger
-from deeprefine_graphdb.graph.opposed import Said, Sides, question
+from deeprefine_graphdb.graph.opposed import Said, Sides
 from deeprefine_graphdb.graph.perform import (
     EchoTexts,
     End,
@@ -24,6 +24,7 @@ from deeprefine_graphdb.graph.perform import (
     merge_into,
     rename,
 )
+from deeprefine_graphdb.graph.questions import said, state
 from deeprefine_graphdb.graph.rebind import (
     Another,
     Found,
@@ -302,7 +303,7 @@ class Judge:
         if not self._around.sides.differ:
             return
         triple = (source, column_text(bound.intent.relation) or "", target)
-        self._view.asked.add(question(triple))
+        self._view.asked.add(said(*triple))
         other = self._around.sides.opposing(triple, self._said(bound))
         if other is not None:
             did = "deletes" if other.kind == "delete" else "inserts"
@@ -338,11 +339,6 @@ class Judge:
             raw = self._view.base.raw_hash(kind, key) or "not there"
             digest.update(f"\n{kind} {len(key)}:{key} {raw}".encode("utf-8", "surrogatepass"))
         return digest.hexdigest()[:32]
-
-
-def state(refinement_id: str) -> str:
-    """Name the question whether a refinement is suspended."""
-    return f"state:{refinement_id}"
 
 
 def _nothing(bound: BoundAction, outcome: str, note: str, ground: str = "", cause: str = "") -> Effect:

@@ -108,7 +108,7 @@ def _end_of_moves(by_key: dict[str, Edge], row: Edge) -> Edge:
 
 
 def _of_loose(base: BaseFile, row: Loose) -> ManifestEntry | None:
-    if row.raw is None:
+    if row.raw is None or not row.live:
         return None
     name = row.key.removeprefix("header:")
     text = base.member(name) if row.kind == "header" else base.slice(row.kind, row.key)

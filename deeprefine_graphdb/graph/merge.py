@@ -42,7 +42,7 @@ def merge(
             continue
         moved = _moved(view, action_id, edge, old.id, new.id, next_seq, f"{edge.key}@{mark}")
         changes.append(_retire(view, edge, action_id, "moved", moved.key))
-        changes.append(view.put_edge(moved, "added", before=None))
+        changes.append(view.put_over(None, moved, "added"))
         at_new[src, edge.relation, tgt] = moved.key
         pair = _pair(view, src, tgt)
         parallel = parallel or pair in pairs
@@ -61,7 +61,7 @@ def _pair(view: GraphView, source: str, target: str) -> tuple[str, str]:
 
 def _retire(view: GraphView, edge: Edge, action_id: str, how: Went, successor: str | None) -> ObjectChange:
     row = edge.model_copy(update={"retired_by": action_id, "retired_as": how, "successor": successor})
-    return view.put_edge(row, how, before=edge)
+    return view.put_over(edge, row, how)
 
 
 def _moved(

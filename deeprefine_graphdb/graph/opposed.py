@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -51,8 +50,3 @@ class Sides:
             ):
                 return other
         return None
-
-
-def question(triple: Ends) -> str:
-    """Name the question for what was said about a triple."""
-    return f"triple:{json.dumps(triple)}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from deeprefine_graphdb.model.graph import Alias, Edge, Entity, Loose, Names, Row
 
+AnyRow = Entity | Edge | Alias | Loose
 TableName = Literal["Entity", "RELATES", "Alias", "Loose"]
 
 
@@ -25,11 +26,11 @@ class Overlay:
     names: dict[str, Names] = field(default_factory=dict)
     aliases: dict[str, Alias] = field(default_factory=dict)
     loose: dict[str, Loose] = field(default_factory=dict)
-    stored: dict[tuple[str, str], Row] = field(default_factory=dict)
+    stored: dict[tuple[str, str], AnyRow] = field(default_factory=dict)
     _at: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
     _past: list[tuple[dict[Any, Any], Any, Any]] | None = None
 
-    def put(self, row: Entity | Edge | Alias | Loose, committed: Row | None) -> None:
+    def put(self, row: AnyRow, committed: AnyRow | None) -> None:
         """Lay a row's state over the graph; ``committed`` is what stood beneath it before, if anything did."""
         table, key = table_of(row)
         if committed is not None and not self.holds(table, key):
@@ -72,21 +73,29 @@ class Overlay:
 
     def holds(self, table: TableName, key: str) -> bool:
         """Tell whether a row has been laid over the graph."""
-        return key in self._rows(table)
+        return self.row(table, key) is not None
 
-    def _rows(self, table: TableName) -> Container[str]:
+    def row(self, table: TableName, key: str) -> AnyRow | None:
+        """Give a row as it has been laid over the graph."""
         if table == "Entity":
-            return self.entities
+            return self.entities.get(key)
         if table == "RELATES":
-            return self.edges
-        return self.aliases if table == "Alias" else self.loose
+            return self.edges.get(key)
+        return self.aliases.get(key) if table == "Alias" else self.loose.get(key)
+
+    def rows(self) -> Iterator[AnyRow]:
+        """Give every row that has been laid over the graph, but for the names, which follow from the entities."""
+        yield from self.entities.values()
+        yield from self.edges.values()
+        yield from self.aliases.values()
+        yield from self.loose.values()
 
     def edges_at(self, entity_id: str) -> Iterator[Edge]:
         """Give the laid-over edges of an entity, live and retired."""
         return (self.edges[key] for key in self._at.get(entity_id, ()))
 
 
-def table_of(row: Entity | Edge | Alias | Loose) -> tuple[TableName, str]:
+def table_of(row: AnyRow) -> tuple[TableName, str]:
     """Give the table and the key of a row."""
     if isinstance(row, Entity):
         return "Entity", row.id

@@ -15,7 +15,7 @@ from deeprefine_graphdb.model.actions import BoundAction, Effect, ObjectChange, 
 from deeprefine_graphdb.model.errors import ActionRefused
 from deeprefine_graphdb.model.graph import Alias, Edge, Entity
 from deeprefine_loaders.identity import column_text, edge_key, norm_label, shown_label
-from deeprefine_loaders.objects import read_object
+from deeprefine_loaders.objects import edit_object, read_object
 
 NextSeq = Callable[[], int]
 EchoTexts = Mapping[tuple[str, str, str], str]
@@ -183,9 +183,7 @@ def _inherit_community(view: GraphView, bound: BoundAction, ends: Ends) -> list[
             continue
         community = _community(view, other.id)
         if community is not None and not end.creates and _same_refinement(entity.added_by, bound.id):
-            raw = texts.new_entity_text(
-                view, entity.added_by, entity.id, str(read_object(entity.raw)["label"]), community
-            )
+            raw = edit_object(entity.raw, {"community": community}, header=view.base.header)
             changes.append(
                 view.put(
                     entity.model_copy(update={"raw": raw, "community": column_text(community)}), "changed"
@@ -221,7 +219,7 @@ def _add_edge(
         added_by=bound.id,
         seq=next_seq(),
     )
-    return view.put_edge(row, "added" if retired is None else "revived", before=retired)
+    return view.put_over(retired, row, "added" if retired is None else "revived")
 
 
 def delete(view: GraphView, bound: BoundAction, ends: Ends, edges: Sequence[Edge], note: str = "") -> Effect:
@@ -229,8 +227,8 @@ def delete(view: GraphView, bound: BoundAction, ends: Ends, edges: Sequence[Edge
     if not edges:
         return already(bound, ends, None, "The edge is not there any more.")
     changes = [
-        view.put_edge(
-            edge.model_copy(update={"retired_by": bound.id, "retired_as": "removed"}), "removed", before=edge
+        view.put_over(
+            edge, edge.model_copy(update={"retired_by": bound.id, "retired_as": "removed"}), "removed"
         )
         for edge in edges
     ]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from deeprefine_graphdb.graph.bind import base_label_of, text_digest
+from deeprefine_graphdb.graph.questions import merged
 from deeprefine_graphdb.graph.resolve import candidates, follow_merges
 from deeprefine_graphdb.graph.view import GraphView
 from deeprefine_graphdb.model.actions import BoundAction, Fingerprint, Reference
@@ -161,11 +162,6 @@ class LaterMerges:
             located = locate(view, reference, reference.label)
             if not isinstance(located, Gone):
                 return located
-
-
-def merged(entity_id: str) -> str:
-    """Name the question for the active merges of an id."""
-    return f"merged:{entity_id}"
 
 
 def pick_edges(

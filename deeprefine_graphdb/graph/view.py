@@ -7,7 +7,8 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeVar, cast
 
-from deeprefine_graphdb.graph.overlay import Overlay, table_of
+from deeprefine_graphdb.graph.overlay import AnyRow, Overlay, table_of
+from deeprefine_graphdb.graph.questions import between
 from deeprefine_graphdb.model.actions import Footprint, ObjectChange
 from deeprefine_graphdb.model.graph import Alias, Edge, Entity, Loose, Names, Row
 from deeprefine_graphdb.stores.protocol import GraphReader
@@ -130,17 +131,12 @@ class GraphView:
             raise KeyError(f"no base text for {kind} {row!r}")
         return text
 
-    def put(self, row: Entity | Edge | Alias | Loose, how: How) -> ObjectChange:
+    def put(self, row: AnyRow, how: How) -> ObjectChange:
         """Lay a new row state over the graph, names following, and tell the change it made."""
-        return self._lay(row, self._current(row), how)
+        return self.put_over(self._current(row), row, how)
 
-    def put_edge(self, row: Edge, how: How, before: Edge | None) -> ObjectChange:
-        """Lay an edge's state over the graph when the state before is at hand, so that it is not asked for again."""
-        return self._lay(row, before, how)
-
-    def _lay(
-        self, row: Entity | Edge | Alias | Loose, before: Entity | Edge | Alias | Loose | None, how: How
-    ) -> ObjectChange:
+    def put_over(self, before: AnyRow | None, row: AnyRow, how: How) -> ObjectChange:
+        """Lay a new row state over the graph when the state before is at hand, so that it is not asked for again."""
         table, key = table_of(row)
         if isinstance(row, Entity):
             self._ids.add(row.id)
@@ -172,7 +168,7 @@ class GraphView:
             question for question, digest in footprint.seen.items() if self._digest_of(question) != digest
         ]
 
-    def _current(self, row: Entity | Edge | Alias | Loose) -> Entity | Edge | Alias | Loose | None:
+    def _current(self, row: AnyRow) -> AnyRow | None:
         if isinstance(row, Entity):
             return self.entity_row(row.id)
         if isinstance(row, Edge):
@@ -248,11 +244,6 @@ class GraphView:
 def _image(row: Row) -> dict[str, object]:
     """Give a row as a dictionary; its values are texts, numbers and tuples of texts, so a shallow copy is whole."""
     return dict(row.__dict__)
-
-
-def between(source: str, target: str) -> str:
-    """Name the question for the edges source→target."""
-    return f"between:{json.dumps([source, target])}"
 
 
 def _digest(answer: object) -> str:

@@ -17,26 +17,30 @@ from deeprefine_graphdb.model.actions import Action, DeleteEdge, InsertEdge, Rep
 from deeprefine_graphdb.model.errors import ActionRefused
 from tests.unit.graph.small import graph, link, node
 
-EXAMPLES = int(os.environ.get("DEEPREFINE_TEST_EXAMPLES", "300"))
+EXAMPLES = int(os.environ.get("DEEPREFINE_TEST_EXAMPLES", "200"))
 IDS = ("a", "b", "c", "d", "x")
 NAMES = ("A", "B", "C", "D", "X")
 LINKS = st.tuples(st.sampled_from(IDS), st.sampled_from(("r", "s")), st.sampled_from(IDS), st.integers(0, 2))
 
 
-def _graph(nodes: dict[str, tuple[str, str]], links: list[tuple[str, str, str, int]]) -> ParsedBase:
+def _graph(
+    nodes: dict[str, tuple[str, str]], links: list[tuple[str, str, str, int]], hyperedges: list[list[str]]
+) -> ParsedBase:
     return graph(
         [node(i, name, source_file=file) for i, (name, file) in nodes.items()],
-        [link(s, r, t, weight=w) for s, r, t, w in links if s in nodes and t in nodes],
+        [link(s, r, t, weight=w) for s, r, t, w in links],
+        hyperedges=[{"id": f"h{n}", "nodes": members} for n, members in enumerate(hyperedges)],
     )
 
 
 def bases(min_size: int = 0) -> st.SearchStrategy[ParsedBase]:
-    """Draw graphs in which an id may stand for any name, in one of two files or none."""
+    """Draw graphs in which an id may stand for any name, in one of two files or none, and links may dangle."""
     entity = st.tuples(st.sampled_from(NAMES), st.sampled_from(("f.py", "g.py", "")))
     return st.builds(
         _graph,
         st.dictionaries(st.sampled_from(IDS), entity, min_size=min_size),
         st.lists(LINKS, max_size=8),
+        st.lists(st.lists(st.sampled_from(IDS), min_size=1, max_size=3), max_size=1),
     )
 
 
