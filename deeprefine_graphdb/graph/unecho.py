@@ -19,7 +19,7 @@ from deeprefine_graphdb.graph.unecho_model import (
     Unechoed,
     no_images,
 )
-from deeprefine_graphdb.graph.unecho_nodes import unecho_nodes
+from deeprefine_graphdb.graph.unecho_nodes import settle_stubs, unecho_nodes
 from deeprefine_graphdb.graph.unecho_place import Placed, place_all
 from deeprefine_graphdb.graph.unecho_text import is_ast
 from deeprefine_loaders.amend import Amendments, amend, kind_of
@@ -78,6 +78,7 @@ def _differences(case: Case) -> tuple[Draft, Placed]:
     """Go through the rules. What they look things up in is large, and not needed any more when this is done."""
     unecho_nodes(case)
     matches = unecho_links(case)
+    settle_stubs(case)
     unecho_hyperedges(case)
     unecho_header(case)
     _drop_the_placeless(case)
@@ -133,14 +134,12 @@ def _unconfirmed(
     unconfirmed: list[Unconfirmed] = []
     for section, items in placed.items.items():
         for item, ordinal in zip(items, inserted[section], strict=True):
-            if not isinstance(item, Kept):
+            if not item.why:
                 continue
             key = _key(graph, section, ordinal)
             ast = is_ast(read_object(item.text))
             unconfirmed.append(Unconfirmed(object=item.object, key=key, by=item.by, ast=ast, raw=item.text))
-            text = (
-                f"The {item.object} {key} is not in the file; {item.why}, so the base keeps it, unconfirmed."
-            )
+            text = f"The {item.object} {key} is not in the file: {item.why}. The base keeps it, unconfirmed."
             draft.notes.append(
                 EchoNote(kind="unconfirmed", object=item.object, key=key, by=item.by, text=text)
             )
