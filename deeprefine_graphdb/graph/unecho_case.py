@@ -190,6 +190,15 @@ class Case:
         return gone
 
     @cached_property
+    def exact_links(self) -> dict[str, str]:
+        """What links without a stamp of their own are in the base, by their text in the file that we know."""
+        return {
+            known.entry.disk: known.entry.base
+            for known in self.entries["link"]
+            if known.entry.disk is not None and known.entry.base is not None and not known.stamp_is_own
+        }
+
+    @cached_property
     def gone_links(self) -> list[Gone]:
         """Links of the base that the file lacks by their key, touched or not."""
         gone = []

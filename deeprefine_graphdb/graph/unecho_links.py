@@ -270,7 +270,10 @@ class _Links:
         draft = self.case.draft
         known, before = self.case.source_of(mark), self.case.base.slice("link", mark.key)
         text = stripped(mark.raw)
-        if known is not None and before is not None:
+        exact = self.case.exact_links.get(mark.raw)
+        if exact is not None:
+            text = exact
+        elif known is not None and before is not None:
             text = unbled(mark.raw, before, known.disk, self.case.found.graph.header)
         draft.restored.append(Restored("link", mark.place, mark.by, mark.raw, text))
         text = f"The stamp on the link {_shown(mark.members)} was made for another object and is taken off."
