@@ -19,7 +19,7 @@ from deeprefine_graphdb.graph.unecho_model import (
     Unechoed,
     no_images,
 )
-from deeprefine_graphdb.graph.unecho_nodes import unecho_nodes
+from deeprefine_graphdb.graph.unecho_nodes import settle_stubs, unecho_nodes
 from deeprefine_graphdb.graph.unecho_place import Placed, place_all
 from deeprefine_graphdb.graph.unecho_text import is_ast
 from deeprefine_loaders.amend import Amendments, amend, kind_of
@@ -54,28 +54,35 @@ def _unecho(
 ) -> Unechoed:
     if found.digest == written:
         return Unechoed(parse_graph(base.bytes(), found.source), tuple(entries))
-    case = Case(base, entries, Found(found), images)
-    if not entries and not case.found.marks:
+    read = Found(found)
+    if not entries and not read.marks:
         return Unechoed(found)
+    draft, placed = _differences(Case(base, entries, read, images))
+    del read
+    amended = amend(found, placed.amendments)
+    graph = _as_graphify_says(amended.graph, draft, base)
+    return Unechoed(
+        base=graph,
+        manifest=_manifest(draft, placed, graph, amended.inserted),
+        unconfirmed=_unconfirmed(draft, placed, graph, amended.inserted),
+        echoes=tuple(
+            EchoText(object=echo.object, key=echo.key, by=echo.by, raw=echo.raw)
+            for echo in draft.echoes
+            if echo.added
+        ),
+        notes=tuple(draft.notes),
+    )
+
+
+def _differences(case: Case) -> tuple[Draft, Placed]:
+    """Go through the rules. What they look things up in is large, and not needed any more when this is done."""
     unecho_nodes(case)
     matches = unecho_links(case)
+    settle_stubs(case)
     unecho_hyperedges(case)
     unecho_header(case)
     _drop_the_placeless(case)
-    placed = place_all(case, matches)
-    amended = amend(found, placed.amendments)
-    graph = _as_graphify_says(amended.graph, case)
-    return Unechoed(
-        base=graph,
-        manifest=_manifest(case.draft, placed, graph, amended.inserted),
-        unconfirmed=_unconfirmed(case.draft, placed, graph, amended.inserted),
-        echoes=tuple(
-            EchoText(object=echo.object, key=echo.key, by=echo.by, raw=echo.raw)
-            for echo in case.draft.echoes
-            if echo.added
-        ),
-        notes=tuple(case.draft.notes),
-    )
+    return case.draft, place_all(case, matches)
 
 
 def _drop_the_placeless(case: Case) -> None:
@@ -88,17 +95,13 @@ def _drop_the_placeless(case: Case) -> None:
         draft.note("gone", kept.object, kept.key, kept.by, text)
 
 
-def _as_graphify_says(graph: GraphFile, case: Case) -> GraphFile:
+def _as_graphify_says(graph: GraphFile, draft: Draft, base: BaseFile) -> GraphFile:
     """Let the header say ``multigraph`` where the file says so and the new base alone has parallel links now."""
-    was = case.draft.header.get(MULTIGRAPH, "")
-    if was == "" or was == "true" or not graph.header.parallel_pairs or case.base.header.parallel_pairs:
+    said = next((entry for entry in draft.header_entries if entry.key == HEADER + MULTIGRAPH), None)
+    if said is None or said.disk != "true" or not graph.header.parallel_pairs or base.header.parallel_pairs:
         return graph
-    del case.draft.header[MULTIGRAPH]
-    case.draft.header_entries = [
-        entry for entry in case.draft.header_entries if entry.key != HEADER + MULTIGRAPH
-    ]
-    said = case.found.header_text(MULTIGRAPH)
-    return amend(graph, Amendments(header={MULTIGRAPH: said})).graph
+    draft.header_entries.remove(said)
+    return amend(graph, Amendments(header={MULTIGRAPH: said.disk})).graph
 
 
 def _manifest(
@@ -131,14 +134,12 @@ def _unconfirmed(
     unconfirmed: list[Unconfirmed] = []
     for section, items in placed.items.items():
         for item, ordinal in zip(items, inserted[section], strict=True):
-            if not isinstance(item, Kept):
+            if not item.why:
                 continue
             key = _key(graph, section, ordinal)
             ast = is_ast(read_object(item.text))
             unconfirmed.append(Unconfirmed(object=item.object, key=key, by=item.by, ast=ast, raw=item.text))
-            text = (
-                f"The {item.object} {key} is not in the file; {item.why}, so the base keeps it, unconfirmed."
-            )
+            text = f"The {item.object} {key} is not in the file: {item.why}. The base keeps it, unconfirmed."
             draft.notes.append(
                 EchoNote(kind="unconfirmed", object=item.object, key=key, by=item.by, text=text)
             )

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from deeprefine_graphdb.graph.manifest import ManifestEntry
 from deeprefine_graphdb.graph.texts import STAMP, stamp
 from deeprefine_graphdb.graph.unecho_found import Found, Mark, Pair, pair_of
-from deeprefine_graphdb.graph.unecho_model import Draft, Images, ObjectKind
-from deeprefine_graphdb.graph.unecho_text import link_identity
+from deeprefine_graphdb.graph.unecho_model import Draft, Images, ObjectKind, Place
+from deeprefine_graphdb.graph.unecho_text import is_stub, link_identity
 from deeprefine_graphdb.model.actions import MAX_ACTIONS
 from deeprefine_loaders.basefile import BaseFile
 from deeprefine_loaders.identity import storable_text
@@ -90,6 +90,7 @@ class Case:
             if entry.disk is not None and entry.object != "header" and known.stamp_is_own:
                 self.by_stamp.setdefault(known.stamp, known)
         self.node_ids: set[str] = set()
+        self.lost_stubs: dict[str, Known] = {}
         self._of_action: dict[str, dict[str, Known] | None] = {}
         self._take_in_other_exports()
 
@@ -133,6 +134,32 @@ class Case:
                     entries.setdefault(entry.key, entry)
         return list(entries.values())
 
+    def is_exact(self, known: Known, place: Place) -> bool:
+        """Tell whether an object without a stamp of its own stands in the file as the manifest says, to the letter."""
+        return not known.stamp_is_own and self.found.raw(place) == known.entry.disk
+
+    def is_minted(self, known: Known) -> bool:
+        """Tell whether the file has a stub in the place of an entity that we merged away.
+
+        graphify makes one when it reads an import of what it does not find.
+        """
+        number = self.found.node_at.get(known.entry.key)
+        if (
+            number is None
+            or known.entry.disk is not None
+            or is_stub(known.base)
+            or self.file_is_gone(known.base)
+        ):
+            return False
+        return is_stub(self.found.members(self.found.place("node", number)))
+
+    def source_of(self, mark: Mark) -> Known | None:
+        """Give the object that a stray stamp was made for, if we know it."""
+        known = self.by_stamp.get(mark.stamp)
+        if known is None and mark.stamp:
+            known = (self._images_of(mark.by) or {}).get(mark.stamp)
+        return known
+
     def foreign(self, mark: Mark, whose: Whose) -> None:
         """Note a stamp that is left where it stands."""
         why = (
@@ -163,12 +190,46 @@ class Case:
         return gone
 
     @cached_property
+    def exact_links(self) -> dict[str, str]:
+        """What links without a stamp of their own are in the base, by their text in the file that we know."""
+        return {
+            known.entry.disk: known.entry.base
+            for known in self.entries["link"]
+            if known.entry.disk is not None and known.entry.base is not None and not known.stamp_is_own
+        }
+
+    @cached_property
+    def gone_links(self) -> list[Gone]:
+        """Links of the base that the file lacks by their key, touched or not."""
+        gone = []
+        for missing in self.base.missing("link", self.found.graph.links.key):
+            text = self.base.read(missing.start, missing.end).decode("utf-8")
+            gone.append(Gone(read_object(text), text, (missing.section, missing.ordinal)))
+        return gone
+
+    @cached_property
+    def fused(self) -> dict[Pair, list[dict[str, Any]]]:
+        """Links that were on a pair of ours and are not in the file: graphify may have fused them with one that is."""
+        fused: dict[Pair, list[dict[str, Any]]] = {pair: [] for pair in self.our_pairs}
+        there = {mark.stamp for mark in self.marks("link") if mark.valid}
+        for known in self.entries["link"]:
+            if known.entry.disk is not None and known.stamp not in there:
+                source, _, target = known.disk_identity
+                fused[pair_of(source, target)].append(known.disk)
+        for gone in self.gone_links if fused else ():
+            source, _, target = link_identity(gone.members)
+            if pair_of(source, target) in fused:
+                fused[pair_of(source, target)].append(gone.members)
+        return fused
+
+    @cached_property
     def merged(self) -> dict[str, str]:
         """Entities that are merged away and that the file lacks: the action, by id."""
         return {
             known.entry.key: known.entry.by
             for known in self.entries["node"]
-            if known.entry.disk is None and known.entry.key not in self.found.node_at
+            if known.entry.disk is None
+            and (known.entry.key not in self.found.node_at or self.is_minted(known))
         }
 
     @cached_property

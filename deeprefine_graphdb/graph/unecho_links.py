@@ -9,7 +9,7 @@ from deeprefine_graphdb.graph.unecho_found import Mark, Pair, pair_of
 from deeprefine_graphdb.graph.unecho_match import STEM, Matches
 from deeprefine_graphdb.graph.unecho_model import Echo, Kept, Restored
 from deeprefine_graphdb.graph.unecho_nodes import is_lost_stub, keep_stub, mark_text
-from deeprefine_graphdb.graph.unecho_text import is_ast, link_identity, restored, stripped
+from deeprefine_graphdb.graph.unecho_text import is_ast, link_identity, restored, stripped, unbled
 from deeprefine_loaders.header import Header
 from deeprefine_loaders.identity import edge_key
 from deeprefine_loaders.objects import read_object
@@ -94,10 +94,9 @@ class _Links:
         if not any(case.entries.values()):
             return
         stems: dict[str, None] = {}
-        for missing in case.base.missing("link", case.found.graph.links.key):
-            members = read_object(case.base.read(missing.start, missing.end).decode("utf-8"))
-            source, relation, target = link_identity(members)
-            if self._cause(source, target, members):
+        for gone in case.gone_links:
+            source, relation, target = link_identity(gone.members)
+            if self._cause(source, target, gone.members):
                 stems[edge_key(source, relation, target)[:STEM]] = None
         for stem in stems:
             for key, number in self.matches.of(stem).items():
@@ -155,13 +154,17 @@ class _Links:
 
     def _text(self, mark: Mark, known: Known) -> str:
         header: Header = self.case.found.graph.header
-        return restored(mark.raw, known.entry.base or "", mark_text(known), header)
+        source, _, target = link_identity(mark.members)
+        fused = self.case.fused.get(pair_of(source, target), ()) if known.entry.key in self.of_key else ()
+        return restored(mark.raw, known.entry.base or "", mark_text(known), header, fused=fused)
 
     def _is_kept(self, known: Known) -> bool:
         """Tell whether the base keeps a link that it had and the file has in no form."""
         case, entry = self.case, known.entry
         if not is_ast(known.base):
             return True
+        if case.file_is_gone(known.base):
+            return False
         source, _, target = known.base_identity
         ends = {source, target}
         if known.moves:
@@ -175,14 +178,14 @@ class _Links:
                 return True
             source, _, target = link_identity(there)
             return self._excused(source, target, ends)
-        return not case.file_is_gone(known.base)
+        return True
 
     def _excused(self, source: str, target: str, ends: set[str]) -> bool:
         """Tell whether our own doing may be why graphify left out a link that we wrote between these two."""
         case = self.case
         if source not in case.found.node_at or target not in case.found.node_at:
             return True
-        if case.renamed.keys() & (ends | {source, target}):
+        if case.renamed.keys() & (ends | {source, target}) or case.merged.keys() & ends:
             return True
         return bool(self._links_on[pair_of(source, target)])
 
@@ -265,7 +268,14 @@ class _Links:
 
     def _strip(self, mark: Mark) -> None:
         draft = self.case.draft
-        draft.restored.append(Restored("link", mark.place, mark.by, mark.raw, stripped(mark.raw)))
+        known, before = self.case.source_of(mark), self.case.base.slice("link", mark.key)
+        text = stripped(mark.raw)
+        exact = self.case.exact_links.get(mark.raw)
+        if exact is not None:
+            text = exact
+        elif known is not None and before is not None:
+            text = unbled(mark.raw, before, known.disk, self.case.found.graph.header)
+        draft.restored.append(Restored("link", mark.place, mark.by, mark.raw, text))
         text = f"The stamp on the link {_shown(mark.members)} was made for another object and is taken off."
         draft.note("stripped", "link", mark.key, mark.by, text)
 

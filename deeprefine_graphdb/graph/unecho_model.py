@@ -97,7 +97,8 @@ class Echo:
 class Restored:
     """An object of the file that is in the base in another form.
 
-    ``stood`` is where it stood in the former base, ``base_place`` the same if it is to go back there.
+    ``stood`` is where it stood in the former base, ``base_place`` the same if it is to go back there. ``why`` says why
+    it is unconfirmed, if it is.
     """
 
     object: ObjectKind
@@ -108,6 +109,7 @@ class Restored:
     moved: bool = False
     stood: tuple[str, int] | None = None
     base_place: tuple[str, int] | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from deeprefine_graphdb.graph.texts import MEMBER_LISTS, STAMP
@@ -17,6 +17,7 @@ from deeprefine_loaders.scan import members_of
 _LINE = re.compile(r"L\d+")
 _LEADING = ("id", "label", "source", "target", "relation")
 """Members that graphify writes first, where an object has them; the others follow sorted."""
+_IDENTITY = frozenset({"id", "source", "target", "relation", "_src", "_tgt"})
 _ABSENT = object()
 
 
@@ -26,24 +27,32 @@ def stripped(raw: str) -> str:
 
 
 def restored(
-    found: str, before: str, after: str, header: Header, alive: Callable[[Any], bool] = lambda _: True
+    found: str,
+    before: str,
+    after: str,
+    header: Header,
+    alive: Callable[[Any], bool] = lambda _: True,
+    fused: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Give the text that a found object has without us.
 
     ``before`` and ``after`` are its texts without and with our change. A field that stands as we wrote it becomes what
     it was before; any other is the found one. Lists of members are united one by one: what we took out is there again
-    if it is ``alive``, what we put in is not, and what the file added or took out stays so.
+    if it is ``alive``, what we put in is not, and what the file added or took out stays so. ``fused`` are links that
+    graphify may have fused with this one: a field that has the value of one of them is not the file's change.
     """
     if found == after and all(map(alive, listed(read_object(before)))):
         return before
     now, old, ours = read_object(found), read_object(before), read_object(after)
     changes: dict[str, Any] = {}
     drop: list[str] = []
-    for name in {**old, **ours}:
+    for name in {**old, **ours, **now}:
         was, written = old.get(name, _ABSENT), ours.get(name, _ABSENT)
         if name in MEMBER_LISTS and listed_under(old) == name:
             continue
-        if name != STAMP and (_same(was, written) or not _same(now.get(name, _ABSENT), written)):
+        value = now.get(name, _ABSENT)
+        bled = not _same(value, written) and name not in _IDENTITY and _is_of(fused, name, value)
+        if name != STAMP and not bled and (_same(was, written) or not _same(value, written)):
             continue
         if was is _ABSENT:
             drop.append(name)
@@ -51,6 +60,21 @@ def restored(
             changes[name] = was
     if (name_now := listed_under(now)) and listed_under(old):
         changes[name_now] = _members(listed(now), listed(old), listed(ours), alive)
+    return _in_order(found, edit_object(found, changes, drop, header=header))
+
+
+def unbled(found: str, before: str, source: Mapping[str, Any], header: Header) -> str:
+    """Take off a link what came onto it with the stamp of another, ``source``; ``before`` is its text in the base."""
+    now, old = read_object(found), read_object(before)
+    changes: dict[str, Any] = {}
+    drop = [STAMP]
+    for name, value in now.items():
+        was = old.get(name, _ABSENT)
+        if name not in _IDENTITY and not _same(value, was) and _same(value, source.get(name, _ABSENT)):
+            if was is _ABSENT:
+                drop.append(name)
+            else:
+                changes[name] = was
     return _in_order(found, edit_object(found, changes, drop, header=header))
 
 
@@ -101,6 +125,10 @@ def canonical(members: Mapping[str, Any]) -> str:
 def in_graphify_order(members: Mapping[str, Any]) -> dict[str, Any]:
     """Give members in the order that graphify writes them in."""
     return {name: members[name] for name in sorted(members, key=_rank)}
+
+
+def _is_of(others: Sequence[Mapping[str, Any]], name: str, value: Any) -> bool:
+    return value is not _ABSENT and any(_same(each.get(name, _ABSENT), value) for each in others)
 
 
 def _same(one: Any, other: Any) -> bool:
