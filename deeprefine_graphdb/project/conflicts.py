@@ -68,7 +68,8 @@ def resolve_conflict(
         by=by,
         note=note,
     )
-    planned = plan_rederive(base, log, [body])
+    refinement = conflict.action.rpartition(".")[0]
+    planned = plan_rederive(base, log, [body], again={refinement})
     state = write_rederive(base, planned)
     return ResolveReport(
         conflict=conflict.id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from deeprefine_graphdb import stores
@@ -18,6 +18,7 @@ from deeprefine_graphdb.provenance.records import (
     AnyBody,
     ConflictBody,
     How,
+    RefinementBody,
     SettledBody,
     new_id,
     now,
@@ -80,10 +81,10 @@ def given_by(log: Log) -> Given:
 def derive_after(graph: GraphFile, log: Log, bodies: Sequence[AnyBody]) -> Derivation:
     """Derive the graph over a base as it is once the log has these bodies, without writing anything."""
     ts = now()
-    after = _extended(log, [to_record(body, ts) for body in bodies])
+    after = extended(log, [to_record(body, ts) for body in bodies])
     derived = derive(ParsedBase(graph), active_refinements(after), given_by(after))
-    became, changed = _compare(after, derived)
-    opened, settled = _conflicts(after, derived.effects)
+    became, changed = compare(after, derived.by_refinement)
+    opened, settled = conflicts_of(after, derived.effects)
     said: list[AnyBody] = [*bodies, *opened, *(body for body, _ in settled)]
     records = (to_record(said[0], ts, changed), *(to_record(body, ts) for body in said[1:]))
     return Derivation(graph, derived, records, became, opened, tuple(conflict for _, conflict in settled))
@@ -115,23 +116,29 @@ def write_derivation(base: KnowledgeBase, state: StoreState, log: Log, derivatio
     )
 
 
-def _extended(log: Log, records: Iterable[NewRecord]) -> Log:
+def extended(log: Log, records: Iterable[NewRecord]) -> Log:
+    """Give the log as it is when these records are in it."""
     last = log.records[-1] if log.records else None
     chained: tuple[Record, ...] = chain(records, last.seq if last else 0, last.hash if last else "")
     return log.extended(chained)
 
 
-def _compare(log: Log, derived: Derived) -> tuple[tuple[Became, ...], list[Effect]]:
-    """Give what came out otherwise than it was last recorded: for people, and as effects to be recorded."""
+def compare(
+    log: Log, by_refinement: Mapping[str, Sequence[Effect]]
+) -> tuple[tuple[Became, ...], list[Effect]]:
+    """Give what came out otherwise than it was last recorded: for people, and as effects to be recorded.
+
+    The effects of a refinement are recorded together, with the questions that decided them.
+    """
     became: list[Became] = []
     changed: list[Effect] = []
-    for refinement_id, effects in derived.by_refinement.items():
+    for refinement_id, effects in by_refinement.items():
         last = {effect.action: effect for effect in log.effects_of(refinement_id)}
         body = log.refinement_body(refinement_id)
+        if _is_news(last, effects, body):
+            changed.extend(effects)
         for (number, bound), effect in zip(body.numbered(), effects, strict=True):
             old = last.get(effect.action)
-            if old is None or _comparable(old) != _comparable(effect):
-                changed.append(effect)
             if (
                 old is None
                 or outcomes.differ(old.outcome, effect.outcome)
@@ -152,6 +159,16 @@ def _compare(log: Log, derived: Derived) -> tuple[tuple[Became, ...], list[Effec
     return tuple(became), changed
 
 
+def _is_news(last: Mapping[str, Effect], effects: Iterable[Effect], body: RefinementBody) -> bool:
+    known = {question for effect in last.values() for question in effect.reads} or set(body.footprint.seen)
+    return any(
+        effect.action not in last
+        or _comparable(last[effect.action]) != _comparable(effect)
+        or not known.issuperset(effect.reads)
+        for effect in effects
+    )
+
+
 def in_words(intent: Intent) -> str:
     """Say in words what an action is for."""
     if intent.kind in {"insert", "delete"}:
@@ -164,7 +181,7 @@ def _comparable(effect: Effect) -> Effect:
     return effect.model_copy(update={"outcome": outcomes.plainly(effect.outcome), "reads": ()})
 
 
-def _conflicts(
+def conflicts_of(
     log: Log, effects: Iterable[Effect]
 ) -> tuple[tuple[ConflictBody, ...], list[tuple[SettledBody, ConflictBody]]]:
     """Give the conflicts that are new, and those that are over."""

@@ -2,51 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from deeprefine_graphdb import stores
-from deeprefine_graphdb.model.errors import StoreMissing
-from deeprefine_graphdb.model.write import StoreState
-from deeprefine_graphdb.project.derivation import Became, Derivation, derive_after, write_derivation
+from deeprefine_graphdb.graph import incremental
+from deeprefine_graphdb.graph.compile import compile_overlay
+from deeprefine_graphdb.graph.incremental import Difference, Recorded
+from deeprefine_graphdb.model.write import NewRecord, Statement, StoreState, WritePlan
+from deeprefine_graphdb.project.derivation import (
+    Became,
+    active_refinements,
+    compare,
+    conflicts_of,
+    extended,
+    given_by,
+)
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
-from deeprefine_graphdb.project.sync import read_source
+from deeprefine_graphdb.provenance.compile import record_statements
 from deeprefine_graphdb.provenance.log import Log
-from deeprefine_graphdb.provenance.records import AnyBody
-from deeprefine_loaders.basefile import BASE_NAME
+from deeprefine_graphdb.provenance.records import AnyBody, now, to_record
 
 
 @dataclass(frozen=True)
 class Rederived:
-    """A change of the graph that is planned; ``suspended`` are all refinements that are in conflict after it."""
+    """A change of the graph that is planned.
+
+    ``suspended`` are all refinements that are in conflict after it, ``became`` tells what comes out otherwise than
+    before, ``differences`` the same as undo judges it. ``statements`` write it.
+    """
 
     state: StoreState
-    log: Log
-    derivation: Derivation
-
-    @property
-    def became(self) -> tuple[Became, ...]:
-        """What comes out otherwise than before, by action."""
-        return self.derivation.became
-
-    @property
-    def suspended(self) -> frozenset[str]:
-        """All refinements that are in conflict."""
-        return self.derivation.derived.suspended
+    records: tuple[NewRecord, ...]
+    statements: tuple[Statement, ...]
+    became: tuple[Became, ...]
+    differences: tuple[Difference, ...]
+    suspended: frozenset[str]
 
 
-def plan_rederive(base: KnowledgeBase, log: Log, bodies: Sequence[AnyBody]) -> Rederived:
-    """Plan what the graph is once the log has these bodies; nothing is written."""
+def plan_rederive(
+    base: KnowledgeBase,
+    log: Log,
+    bodies: Sequence[AnyBody],
+    *,
+    undone: Collection[str] = (),
+    redone: str | None = None,
+    again: Collection[str] = (),
+) -> Rederived:
+    """Plan what the graph is once the log has these bodies; nothing is written.
+
+    ``undone`` are the active refinements that go with them, ``redone`` the one that comes back, ``again`` those on
+    whose conflicts they are a word. Only what these meet is judged again.
+    """
+    ts = now()
+    after = extended(log, [to_record(body, ts) for body in bodies])
+    recorded = [
+        Recorded.of(each, log.effects_of(each.id), log.refinement_body(each.id).footprint)
+        for each in active_refinements(log)
+    ]
+    coming = next((each for each in active_refinements(after) if each.id == redone), None)
     with base.open("read") as store:
         state = store.state()
-    directory = stores.base_path(base.url)
-    if directory is None:
-        raise StoreMissing(f"There is no store at {base.url}.", "Run `deeprefine-db sync` first.")
-    graph = read_source(directory / BASE_NAME)
-    return Rederived(state, log, derive_after(graph, log, bodies))
+        result = incremental.rederive(
+            store, recorded, given_by(after), undone=undone, redone=coming, again=again
+        )
+        statements = compile_overlay(result.overlay)
+    became, changed = compare(after, result.effects)
+    kept = (
+        effect
+        for each in recorded
+        if each.refinement.id not in result.effects and each.refinement.id not in undone
+        for effect in each.effects
+    )
+    now_all = [*kept, *(effect for effects in result.effects.values() for effect in effects)]
+    opened, settled = conflicts_of(after, now_all)
+    said: list[AnyBody] = [*bodies, *opened, *(body for body, _ in settled)]
+    records = (to_record(said[0], ts, changed), *(to_record(body, ts) for body in said[1:]))
+    before = log.refinement_records({effect.action.rpartition(".")[0] for effect in changed})
+    return Rederived(
+        state=state,
+        records=records,
+        statements=(*statements, *record_statements(records, before)),
+        became=became,
+        differences=result.differences,
+        suspended=result.suspended,
+    )
 
 
 def write_rederive(base: KnowledgeBase, planned: Rederived) -> StoreState:
-    """Make a planned change the store's content."""
-    state = planned.state.model_copy(update={"revision": planned.state.revision + 1})
-    return write_derivation(base, state, planned.log, planned.derivation)
+    """Make a planned change the store's content, in one transaction.
+
+    Raises :class:`RevisionMoved` when the graph moved since it was planned.
+    """
+    with base.open("write") as store:
+        return store.write(
+            WritePlan(statements=planned.statements, records=planned.records, revision=planned.state.revision)
+        )

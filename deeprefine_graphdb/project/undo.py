@@ -51,10 +51,11 @@ def undo(
         raise NothingToDo(f"Refinement {idle[0]} is not applied, so there is nothing to undo.")
     undo_id = new_id("u")
     while True:
-        planned = plan_rederive(base, log, _events(undo_id, "undone", wanted, by))
-        hurt = _hurt(planned.became)
-        if not hurt:
+        planned = plan_rederive(base, log, _events(undo_id, "undone", wanted, by), undone=set(wanted))
+        refused = [each for each in planned.differences if each.refuses]
+        if not refused or all(log.refinement(one).state == "suspended" for one in wanted):
             break
+        hurt = {each.refinement for each in refused}
         if not cascade:
             raise RebaseConflict(
                 f"Undoing {', '.join(wanted)} would change {_shown(planned.became, hurt)}",
@@ -65,29 +66,42 @@ def undo(
 
 
 def _redo(base: KnowledgeBase, log: Log, undo_id: str, *, by: str, dry_run: bool) -> UndoReport:
+    """Put the refinements of an undo back in, one after another, the last of them behind all others.
+
+    Each is written by itself, so that what a cascade took can come back even where a part of it cannot.
+    """
     refinements = [one for one in log.undo_of(undo_id) or () if one not in log.active()]
     if not refinements:
         raise NothingToDo(f"What {undo_id} undid is applied again already.")
     redo_id = new_id("u")
-    planned = plan_rederive(
-        base, log, _events(redo_id, "applied", refinements, by, note=f"takes back {undo_id}")
+    became: list[Became] = []
+    state = None
+    for number, one in enumerate(refinements, start=1):
+        note = f"takes back {undo_id}"
+        events = _events(redo_id, "applied", [one], by, note, first=number)
+        planned = plan_rederive(base, base.log(), events, redone=one)
+        if one in planned.suspended:
+            raise RebaseConflict(
+                f"{one} cannot be applied to the graph as it is now: {_why(planned, one)}",
+                "Undo what stands in the way first.",
+            )
+        became.extend(planned.became)
+        state = planned.state if dry_run else write_rederive(base, planned)
+        if dry_run:
+            break
+    return UndoReport(
+        id=redo_id,
+        done="applied",
+        refinements=tuple(refinements),
+        became=tuple(each for each in became if each.refinement not in refinements),
+        revision=state.revision if state is not None else 0,
+        dry_run=dry_run,
     )
-    stuck = sorted(planned.suspended & set(refinements))
-    if stuck:
-        raise RebaseConflict(
-            f"{', '.join(stuck)} cannot be applied to the graph as it is now: {_why(planned, stuck)}",
-            "Undo what stands in the way first.",
-        )
-    hurt = _hurt(planned.became) - set(refinements)
-    if hurt:
-        raise RebaseConflict(
-            f"Applying {', '.join(refinements)} again would change {_shown(planned.became, hurt)}",
-            "Undo those first.",
-        )
-    return _done(base, planned, redo_id, "applied", refinements, dry_run)
 
 
-def _events(group: str, event: str, refinements: Iterable[str], by: str, note: str = "") -> list[EventBody]:
+def _events(
+    group: str, event: str, refinements: Iterable[str], by: str, note: str = "", first: int = 1
+) -> list[EventBody]:
     return [
         EventBody.model_validate({
             "id": f"{group}.{number}",
@@ -98,18 +112,8 @@ def _events(group: str, event: str, refinements: Iterable[str], by: str, note: s
             "note": note,
             "group": group,
         })
-        for number, refinement in enumerate(refinements, start=1)
+        for number, refinement in enumerate(refinements, start=first)
     ]
-
-
-def _hurt(became: Iterable[Became]) -> set[str]:
-    """Name the refinements that would not come out as they do now: a conflict, or, inserts apart, any other outcome."""
-    return {
-        each.refinement
-        for each in became
-        if (outcomes.is_conflict(each.outcome) and each.outcome != each.before)
-        or (each.kind != "insert" and outcomes.differ(each.before, each.outcome))
-    }
 
 
 def _shown(became: Iterable[Became], hurt: set[str]) -> str:
@@ -119,11 +123,11 @@ def _shown(became: Iterable[Became], hurt: set[str]) -> str:
     return f"{said}{f' and {more} more' if more else ''}."
 
 
-def _why(planned: Rederived, stuck: Sequence[str]) -> str:
+def _why(planned: Rederived, refinement: str) -> str:
     notes = [
         each.note
         for each in planned.became
-        if each.refinement in stuck and outcomes.is_conflict(each.outcome)
+        if each.refinement == refinement and outcomes.is_conflict(each.outcome)
     ]
     return " ".join(notes) or "it is in conflict."
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
@@ -190,6 +190,10 @@ class Log:
     def refinement_body(self, refinement_id: str) -> RefinementBody:
         """Give the body of one refinement by its whole id. Raises ``KeyError``."""
         return self._refinements[refinement_id][1]
+
+    def refinement_records(self, wanted: Container[str]) -> list[Record]:
+        """Give the records of some refinements, oldest first."""
+        return [record for record, body in self._refinements.values() if body.id in wanted]
 
     def refinement_bodies(self) -> list[RefinementBody]:
         """Give the bodies of all refinements, oldest first."""
