@@ -37,7 +37,8 @@ def _lines(detail: RefinementDetail) -> Iterator[str]:
     if detail.model:
         yield f"Model      {detail.model}"
     for event in detail.events:
-        yield f"{event.event.capitalize():<10} {event.ts[:19]} by {event.by or '?'} {event.note}".rstrip()
+        group = f"({event.group}) " if event.group else ""
+        yield f"{event.event.capitalize():<10} {event.ts[:19]} by {event.by or '?'} {group}{event.note}".rstrip()
     effects = {effect.id.split(":")[0]: effect for effect in detail.effects}
     by_action = {effect.action: effect for effect in effects.values()}
     for entry, bound in zip(detail.actions, detail.body.actions, strict=True):

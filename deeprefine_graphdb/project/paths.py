@@ -15,6 +15,8 @@ GITIGNORE = """\
 /index/
 /bases/
 /graph.json.before-update
+/graph.json.bak
+/hook.log
 *.lock
 *.tmp
 """

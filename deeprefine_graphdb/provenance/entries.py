@@ -20,13 +20,17 @@ ProposalState = Literal["open", "approved", "applied", "undone", "rejected", "st
 
 
 class EventEntry(Frozen):
-    """One thing that happened, as ``log`` and ``show`` print it. ``seq`` numbers the journal."""
+    """One thing that happened, as ``log`` and ``show`` print it. ``seq`` numbers the journal.
+
+    ``group`` is the id of the undo, or of the redo that took one back, that it is part of.
+    """
 
     seq: int
     ts: str
     event: str
     by: str = ""
     note: str = ""
+    group: str = ""
 
 
 class ActionEntry(Frozen):

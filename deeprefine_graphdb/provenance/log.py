@@ -264,7 +264,14 @@ class Log:
     def _events(self, of: str) -> Iterator[EventEntry]:
         for record, body in self.bodies(EventBody):
             if body.of == of:
-                yield EventEntry(seq=record.seq, ts=record.ts, event=body.event, by=body.by, note=body.note)
+                yield EventEntry(
+                    seq=record.seq,
+                    ts=record.ts,
+                    event=body.event,
+                    by=body.by,
+                    note=body.note,
+                    group=body.group,
+                )
 
     def _refinement_entry(
         self, record: Record, body: RefinementBody, position: int | None
