@@ -145,14 +145,18 @@ class LaterMerges:
                 self._of[action.subject.id].append((place, action))
 
     def survivor(self, view: GraphView, reference: Reference, place: Place) -> Located:
-        """Find what merges behind a place made of an entity that is gone."""
-        while True:
+        """Find what merges behind a place made of an entity that the base has lost.
+
+        What a refinement created is not looked for: where it is not, it was not created yet, and merging it later
+        says nothing about now.
+        """
+        while not ours(reference):
             view.asked.add(merged(reference.id))
             later = next(
                 (
                     (at, action)
                     for at, action in self._of.get(reference.id, ())
-                    if at > place and action.subject.created_by == reference.created_by
+                    if at > place and not ours(action.subject)
                 ),
                 None,
             )
@@ -162,6 +166,7 @@ class LaterMerges:
             located = locate(view, reference, reference.label)
             if not isinstance(located, Gone):
                 return located
+        return Gone()
 
 
 def pick_edges(
