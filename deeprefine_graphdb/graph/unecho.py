@@ -60,6 +60,8 @@ def _unecho(
         return Unechoed(found)
     draft, placed = _differences(Case(base, entries, read, images))
     del read
+    if draft.is_empty:
+        return Unechoed(found, notes=tuple(draft.notes))
     amended = amend(found, placed.amendments)
     graph = _as_graphify_says(amended.graph, draft, base)
     return Unechoed(
