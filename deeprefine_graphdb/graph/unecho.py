@@ -22,10 +22,11 @@ from deeprefine_graphdb.graph.unecho_model import (
 from deeprefine_graphdb.graph.unecho_nodes import settle_stubs, unecho_nodes
 from deeprefine_graphdb.graph.unecho_place import Placed, place_all
 from deeprefine_graphdb.graph.unecho_text import is_ast
-from deeprefine_loaders.amend import Amendments, amend, kind_of
+from deeprefine_loaders.amend import Amendments, amend
 from deeprefine_loaders.basefile import BaseFile
 from deeprefine_loaders.collector import collector_paused
 from deeprefine_loaders.graphfile import GraphFile, parse_graph
+from deeprefine_loaders.header import KIND_OF_SECTION
 from deeprefine_loaders.objects import read_object
 
 MULTIGRAPH = "multigraph"
@@ -59,6 +60,8 @@ def _unecho(
         return Unechoed(found)
     draft, placed = _differences(Case(base, entries, read, images))
     del read
+    if draft.is_empty:
+        return Unechoed(found, notes=tuple(draft.notes))
     amended = amend(found, placed.amendments)
     graph = _as_graphify_says(amended.graph, draft, base)
     return Unechoed(
@@ -88,7 +91,7 @@ def _differences(case: Case) -> tuple[Draft, Placed]:
 def _drop_the_placeless(case: Case) -> None:
     """Let go of what the base would keep in a section of which the file has none of its kind."""
     draft, header = case.draft, case.found.graph.header
-    placeless = [kept for kept in draft.kept if not header.of_kind(kind_of(kept.base_place[0]))]
+    placeless = [kept for kept in draft.kept if not header.of_kind(KIND_OF_SECTION[kept.base_place[0]])]
     for kept in placeless:
         draft.kept.remove(kept)
         text = f"The {kept.object} {kept.key} is gone: the file has no {kept.object}s at all."
@@ -148,7 +151,7 @@ def _unconfirmed(
 
 def _key(graph: GraphFile, section: str, ordinal: int) -> str:
     columns = {"node": graph.nodes.id, "link": graph.links.key, "hyperedge": graph.hyperedges.key}
-    kind = kind_of(section)
+    kind = KIND_OF_SECTION[section]
     for other in graph.header.of_kind(kind):
         if other.name == section:
             break

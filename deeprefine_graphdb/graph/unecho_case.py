@@ -173,21 +173,28 @@ class Case:
     def file_is_gone(self, members: dict[str, Any]) -> bool:
         """Tell whether a source file left the file as a whole: none of its nodes is left, and others went with it."""
         name = members.get("source_file")
-        return bool(name) and name not in self.found.unstamped_files and name in self._files_gone
+        return bool(name) and name not in self.found.unstamped_files and name in self._gone_nodes[1]
+
+    @property
+    def gone_stubs(self) -> dict[str, Gone]:
+        """Untouched stubs of the base that the file lacks, by id."""
+        return self._gone_nodes[0]
 
     @cached_property
-    def gone_nodes(self) -> dict[str, Gone]:
-        """Untouched nodes of the base that the file lacks, by id."""
-        if not any(self.entries.values()):
-            return {}
-        touched = {(known.entry.place or ("", -1)) for known in self.entries["node"]}
-        gone: dict[str, Gone] = {}
+    def _gone_nodes(self) -> tuple[dict[str, Gone], set[str]]:
+        """The stubs among the untouched nodes of the base that the file lacks, and the source files of the others."""
+        stubs: dict[str, Gone] = {}
+        files: set[str] = set()
+        touched = {known.entry.place for known in self.entries["node"]}
         for missing in self.base.missing("node", self.found.graph.nodes.id):
-            if (missing.section, missing.ordinal) not in touched:
+            place = (missing.section, missing.ordinal)
+            if place not in touched:
                 text = self.base.read(missing.start, missing.end).decode("utf-8")
                 members = read_object(text)
-                gone[node_id(members)] = Gone(members, text, (missing.section, missing.ordinal))
-        return gone
+                files.add(members.get("source_file") or "")
+                if is_stub(members):
+                    stubs[node_id(members)] = Gone(members, text, place)
+        return stubs, files
 
     @cached_property
     def exact_links(self) -> dict[str, str]:
@@ -200,11 +207,15 @@ class Case:
 
     @cached_property
     def gone_links(self) -> list[Gone]:
-        """Links of the base that the file lacks by their key, touched or not."""
+        """Links of the base that the file lacks by their key, touched or not, at what we touched."""
+        ids = {end for pair in self.our_pairs for end in pair} | self.merged.keys() | self.renamed.keys()
         gone = []
-        for missing in self.base.missing("link", self.found.graph.links.key):
+        for missing in self.base.missing("link", self.found.graph.links.key) if ids else ():
             text = self.base.read(missing.start, missing.end).decode("utf-8")
-            gone.append(Gone(read_object(text), text, (missing.section, missing.ordinal)))
+            members = read_object(text)
+            source, _, target = link_identity(members)
+            if source in ids or target in ids:
+                gone.append(Gone(members, text, (missing.section, missing.ordinal)))
         return gone
 
     @cached_property
@@ -249,10 +260,6 @@ class Case:
             for known in self.entries["link"]
             if known.entry.disk is not None
         }
-
-    @cached_property
-    def _files_gone(self) -> set[str]:
-        return {gone.members.get("source_file") or "" for gone in self.gone_nodes.values()}
 
     def _take_in_other_exports(self) -> None:
         """Let what a refinement removed count too where the file carries a stamp of it and the manifest does not.

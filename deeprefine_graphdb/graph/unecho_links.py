@@ -32,9 +32,8 @@ class _Links:
         self.case = case
         self.echoes: list[tuple[Mark, Known]] = []
         self.changed: list[tuple[Mark, Known]] = []
-        self.forms: dict[str, list[Mark]] = {}
+        self.moved: dict[str, list[tuple[Mark, Known]]] = {}
         ours: set[int] = set()
-        settled: set[str] = set()
         for mark in case.marks("link"):
             whose, known = case.image(mark)
             if known is None:
@@ -46,39 +45,41 @@ class _Links:
             ours.add(case.found.number(mark.place))
             if known.entry.base is None:
                 self.echoes.append((mark, known))
+            elif known.moves:
+                self.moved.setdefault(known.entry.key, []).append((mark, known))
             else:
-                self.forms.setdefault(known.entry.key, []).append(mark)
-                if known.moves:
-                    continue
                 self.changed.append((mark, known))
-                settled.add(known.entry.key)
+        self.settled = {known.entry.key for _, known in self.changed}
         self.of_key = {known.entry.key: known for known in case.entries["link"]}
         touched = set(self.of_key)
-        self.matches = Matches(case.base, case.found, touched, settled, ours)
+        self.matches = Matches(case.base, case.found, touched, self.settled, ours)
 
     def stamped(self) -> None:
         """Settle links by the stamps that they carry."""
-        case = self.case
         for mark, known in self.echoes:
             self._cut(mark, known.entry.key, added=True)
+        done: set[str] = set()
         for mark, known in self.changed:
-            self._restore(mark, known)
-        for key, marks in self.forms.items():
-            image = case.image(marks[0])[1]
-            if image is not None and image.moves and key not in self.of_key:
-                self._moved(image, marks)
+            if known.entry.key in done:
+                self._cut(mark, mark.key)
+            else:
+                self._restore(mark, known)
+            done.add(known.entry.key)
+        for key, forms in self.moved.items():
+            if key in self.settled:
+                for mark, _ in forms:
+                    self._cut(mark, mark.key)
+            else:
+                self._moved(forms)
 
     def entries(self) -> None:
         """Settle what the manifest says by rule 5b to 5f."""
         for known in self.case.entries["link"]:
             entry = known.entry
-            marks = self.forms.get(entry.key, [])
             if entry.base is None:
                 self._added(known)
-            elif marks and not known.moves:
+            elif entry.key in self.settled or entry.key in self.moved:
                 continue
-            elif marks:
-                self._moved(known, marks)
             elif self.matches.number(entry.key) is not None:
                 self._returned(known)
             elif self._is_kept(known):
@@ -112,28 +113,29 @@ class _Links:
             text = f"The link {_shown(known.disk)} that {entry.by} added is in the file without our stamp"
             case.draft.note("adopted", "link", entry.key, entry.by, f"{text}: the base owns it now.")
 
-    def _moved(self, known: Known, marks: list[Mark]) -> None:
+    def _moved(self, forms: list[tuple[Mark, Known]]) -> None:
         """Settle a link that stands in the file with the end that a merge gave it."""
+        first, known = forms[0]
         entry, case = known.entry, self.case
         if self.matches.number(entry.key) is not None:
             self._returned(known)
-            for mark in marks:
+            for mark, _ in forms:
                 self._cut(mark, mark.key)
             return
-        for mark in marks[1:]:
+        for mark, _ in forms[1:]:
             self._cut(mark, mark.key)
-        text = self._text(marks[0], known)
+        text = self._text(first, known)
         source, _, target = link_identity(read_object(text))
         if self._dangles(source, target, entry.by):
-            self._cut(marks[0], marks[0].key)
+            self._cut(first, first.key)
             self._gone(known, "one of its ends is not in the graph any more")
             return
         case.draft.restored.append(
             Restored(
                 "link",
-                marks[0].place,
-                marks[0].by,
-                marks[0].raw,
+                first.place,
+                first.by,
+                first.raw,
                 text,
                 moved=True,
                 base_place=case.base.place("link", entry.key),
@@ -211,7 +213,8 @@ class _Links:
         return Known(known.entry.model_copy(update={"key": key, "base": text, "disk": None}))
 
     def _is_there(self, survivor: Known) -> bool:
-        if self.forms.get(survivor.entry.key) or any(known is survivor for _, known in self.echoes):
+        key = survivor.entry.key
+        if key in self.moved or key in self.settled or any(known is survivor for _, known in self.echoes):
             return True
         if survivor.entry.disk is None:
             return self.matches.number(survivor.entry.key) is not None

@@ -135,6 +135,11 @@ class Draft:
     header_entries: list[ManifestEntry] = field(default_factory=list)
     notes: list[EchoNote] = field(default_factory=list)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the new base is the file as it stands."""
+        return not (self.echoes or self.restored or self.kept or self.header)
+
     def places(self) -> Iterator[Place]:
         """Give the places of all objects that the file has and the new base has not, or has otherwise."""
         yield from (echo.place for echo in self.echoes)

@@ -39,8 +39,7 @@ def unecho_nodes(case: Case) -> None:
 
 def is_lost_stub(case: Case, node_id: str) -> bool:
     """Tell whether a node that the file lacks only stands for something external: it goes with its last link."""
-    gone = case.gone_nodes.get(node_id)
-    return node_id in case.lost_stubs or (gone is not None and is_stub(gone.members))
+    return node_id in case.lost_stubs or node_id in case.gone_stubs
 
 
 def keep_stub(case: Case, node_id: str, by: str) -> None:
@@ -50,7 +49,7 @@ def keep_stub(case: Case, node_id: str, by: str) -> None:
     if known is not None:
         text, place, by = known.entry.base or "", known.entry.place or ("nodes", 0), known.entry.by
     else:
-        text, place = case.gone_nodes[node_id].text, case.gone_nodes[node_id].place
+        text, place = case.gone_stubs[node_id].text, case.gone_stubs[node_id].place
     case.draft.kept.append(Kept("node", node_id, by, text, place, why))
     case.node_ids.add(node_id)
 

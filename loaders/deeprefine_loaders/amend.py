@@ -21,7 +21,7 @@ from .columns import (
 )
 from .errors import FormatError
 from .graphfile import GraphFile
-from .header import KIND_OF_SECTION, Header, Section
+from .header import Header, Section
 from .identity import edge_key
 from .parse import Parser
 from .scan import Member, scan_object, scan_value, utf8
@@ -411,8 +411,3 @@ def _top_members(text: str, header: Header) -> list[Member]:
         return ends[start] if start in ends else scan_value(text, start)[1]
 
     return scan_object(text, header.start, value_end)[0]
-
-
-def kind_of(section: str) -> str:
-    """Give the kind of the objects of a section."""
-    return KIND_OF_SECTION[section]

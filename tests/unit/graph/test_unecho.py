@@ -659,6 +659,24 @@ def test_5h_an_object_that_two_exports_changed_is_taken_back_from_the_one_that_t
     assert notes(result, "gone") == []
 
 
+def test_5h_a_link_that_one_export_changed_and_the_next_moved_goes_back_once() -> None:
+    answers = ('delete_edge("Sigma", "mentions", "Tau")', 'insert_edge("Sigma", "mentions", "Tau")')
+    older = export(BASE, *answers)
+    now = export(BASE, *answers, 'replace_node("Tau", "Alpha")')
+    assert now.entry("removed", "node").key == "t"
+    result = now.unecho(by_graphify(older.data), images_of(older))
+    assert result.base.text.encode("latin-1") == BASE
+    both = {**older.data, "links": [*older.data["links"], find(now.data, "s", "mentions", "a")]}
+    assert now.unecho(by_graphify(both), images_of(older)).base.text.encode("latin-1") == BASE
+
+
+def test_5c_a_changed_link_that_a_merge_of_files_doubled_is_there_once() -> None:
+    answers = ('delete_edge("Sigma", "mentions", "Tau")', 'insert_edge("Sigma", "mentions", "Tau")')
+    made = export(BASE, *answers)
+    found = {**made.data, "links": [*made.data["links"], find(made.data, "s", "mentions", "t")]}
+    assert made.unecho(by_graphify(found)).base.text.encode("latin-1") == BASE
+
+
 def test_5h_a_stamp_of_an_unknown_refinement_is_part_of_the_base_and_named() -> None:
     theirs = export(BASE, 'insert_edge("Alpha", "feeds", "Ledger")')
     found = by_graphify(theirs.data)
