@@ -28,6 +28,8 @@ COMMANDS = {
     "export": (f"{HERE}.export", "Write graph.json from the store."),
     "diff": (f"{HERE}.diff", "Show what differs from graph.json, from the base, or by a refinement."),
     "update": (f"{HERE}.update", "Run graphify so that nothing of it and no refinement is lost."),
+    "export-log": (f"{HERE}.export_log", "Write the log to a file, for another copy."),
+    "apply-log": (f"{HERE}.apply_log", "Take in the refinements of another log."),
     "hook": (f"{HERE}.hook", "Let git's hooks sync and export after graphify's."),
     "undo": (f"{HERE}.undo", "Take refinements out of the graph, or an undo back."),
     "conflicts": (f"{HERE}.conflicts", "List what is suspended, why, and what can be done."),

@@ -6,15 +6,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
-from deeprefine_graphdb.graph.manifest import ManifestEntry
+from deeprefine_graphdb.graph.manifest import ManifestEntry, ObjectName, objects_of
 from deeprefine_graphdb.model.actions import Effect, Frozen
 from deeprefine_loaders.basefile import BaseFile
 from deeprefine_loaders.graphfile import GraphFile
 from deeprefine_loaders.objects import read_object
-from deeprefine_loaders.scan import utf8
 from deeprefine_loaders.single import link_row, node_row
-
-ObjectName = Literal["node", "link", "hyperedge", "header"]
 
 
 class Difference(Frozen):
@@ -48,7 +45,7 @@ def of_manifests(before: Iterable[ManifestEntry], after: Iterable[ManifestEntry]
 
 def of_files(before: GraphFile, after: GraphFile) -> list[Difference]:
     """Compare two files, object by object, by id and edge key; how they are laid out makes no difference."""
-    old, new = dict(_objects(before)), dict(_objects(after))
+    old, new = dict(objects_of(before)), dict(objects_of(after))
     return [
         one
         for where in sorted(old.keys() | new.keys())
@@ -114,24 +111,6 @@ def _name(where: tuple[ObjectName, str], text: str) -> str:
         source, target, relation, _ = link_row(members)
         return f"{source} -{relation}-> {target}"
     return str(members.get("label") or members.get("id") or where[1])
-
-
-def _objects(graph: GraphFile) -> Iterator[tuple[tuple[ObjectName, str], str]]:
-    columns: dict[ObjectName, list[str]] = {
-        "node": graph.nodes.id,
-        "link": graph.links.key,
-        "hyperedge": graph.hyperedges.key,
-    }
-    for kind, keys in columns.items():
-        at = 0
-        for section in graph.header.of_kind(kind):
-            spans = graph.spans[section.name]
-            for start, end in zip(spans.starts, spans.ends, strict=True):
-                yield (kind, keys[at]), utf8(graph.text[start:end])
-                at += 1
-    for member in graph.header.members:
-        if graph.header.section(member.name) is None:
-            yield ("header", f"header:{member.name}"), utf8(graph.text[member.start : member.end])
 
 
 def _object_of(table: str, image: Mapping[str, object]) -> ObjectName:

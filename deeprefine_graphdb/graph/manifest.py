@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
+from deeprefine_graphdb.graph.texts import STAMP
 from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.graph import Edge, Entity, Loose
 from deeprefine_graphdb.stores.protocol import Touched
 from deeprefine_loaders.basefile import BaseFile
+from deeprefine_loaders.graphfile import GraphFile
+from deeprefine_loaders.objects import read_object
+from deeprefine_loaders.scan import utf8
+
+ObjectName = Literal["node", "link", "hyperedge", "header"]
 
 
 class ManifestEntry(Frozen):
@@ -19,7 +25,7 @@ class ManifestEntry(Frozen):
     """
 
     kind: Literal["added", "changed", "removed", "moved", "folded"]
-    object: Literal["node", "link", "hyperedge", "header"]
+    object: ObjectName
     key: str
     by: str
     base: str | None = None
@@ -121,3 +127,42 @@ def _of_loose(base: BaseFile, row: Loose) -> ManifestEntry | None:
         disk=row.raw,
         place=None if row.kind == "header" else base.place(row.kind, row.key),
     )
+
+
+def manifest_between(base: GraphFile, file: GraphFile) -> Iterator[ManifestEntry]:
+    """Give the manifest of a file over a base that it was not written from, by comparing their objects."""
+    old, new = dict(objects_of(base)), dict(objects_of(file))
+    places = BaseFile.of(base)
+    for obj, key in sorted(old.keys() | new.keys()):
+        before, after = old.get((obj, key)), new.get((obj, key))
+        if before == after:
+            continue
+        members = read_object(after) if after is not None and obj != "header" else {}
+        yield ManifestEntry(
+            kind="changed" if before and after else "added" if after else "removed",
+            object=obj,
+            key=key,
+            by=str(members.get(STAMP) or "").rpartition(":")[0],
+            base=before,
+            disk=after,
+            place=None if before is None or obj == "header" else places.place(obj, key),
+        )
+
+
+def objects_of(graph: GraphFile) -> Iterator[tuple[tuple[ObjectName, str], str]]:
+    """Give the text of every node, link and hyperedge of a file by kind and key, and of every header member."""
+    columns: dict[ObjectName, list[str]] = {
+        "node": graph.nodes.id,
+        "link": graph.links.key,
+        "hyperedge": graph.hyperedges.key,
+    }
+    for kind, keys in columns.items():
+        at = 0
+        for section in graph.header.of_kind(kind):
+            spans = graph.spans[section.name]
+            for start, end in zip(spans.starts, spans.ends, strict=True):
+                yield (kind, keys[at]), utf8(graph.text[start:end])
+                at += 1
+    for member in graph.header.members:
+        if graph.header.section(member.name) is None:
+            yield ("header", f"header:{member.name}"), utf8(graph.text[member.start : member.end])

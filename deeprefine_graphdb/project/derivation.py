@@ -21,7 +21,6 @@ from deeprefine_graphdb.provenance.records import (
     RefinementBody,
     SettledBody,
     new_id,
-    now,
     to_record,
 )
 from deeprefine_graphdb.provenance.remains import left_behind
@@ -78,15 +77,20 @@ def given_by(log: Log) -> Given:
     )
 
 
-def derive_after(graph: GraphFile, log: Log, bodies: Sequence[AnyBody]) -> Derivation:
-    """Derive the graph over a base as it is once the log has these bodies, without writing anything."""
-    ts = now()
-    after = extended(log, [to_record(body, ts) for body in bodies])
+def derive_after(graph: GraphFile, log: Log, said: Sequence[NewRecord]) -> Derivation:
+    """Derive the graph over a base as it is once the log has these records, without writing anything.
+
+    The effects that come out otherwise than recorded go beside the last of them.
+    """
+    after = extended(log, said)
     derived = derive(ParsedBase(graph), active_refinements(after), given_by(after))
     became, changed = compare(after, derived.by_refinement)
     opened, settled = conflicts_of(after, derived.effects)
-    said: list[AnyBody] = [*bodies, *opened, *(body for body, _ in settled)]
-    records = (to_record(said[0], ts, changed), *(to_record(body, ts) for body in said[1:]))
+    last = said[-1].model_copy(
+        update={"effects": [*said[-1].effects, *(effect.model_dump(mode="json") for effect in changed)]}
+    )
+    more: list[AnyBody] = [*opened, *(body for body, _ in settled)]
+    records = (*said[:-1], last, *(to_record(body, last.ts) for body in more))
     return Derivation(graph, derived, records, became, opened, tuple(conflict for _, conflict in settled))
 
 

@@ -9,19 +9,22 @@ from itertools import chain
 from pathlib import Path
 
 from deeprefine_graphdb.graph.ancestor import Ancestor, State, find_ancestor
-from deeprefine_graphdb.graph.manifest import ManifestEntry, manifest_of
+from deeprefine_graphdb.graph.manifest import ManifestEntry, manifest_between, manifest_of
+from deeprefine_graphdb.graph.reverse import reversed_manifest
 from deeprefine_graphdb.graph.unecho import unecho
 from deeprefine_graphdb.graph.unecho_images import log_images
 from deeprefine_graphdb.graph.unecho_model import Images, Unechoed
 from deeprefine_graphdb.model.actions import ObjectChange
-from deeprefine_graphdb.model.write import StoreState
+from deeprefine_graphdb.model.write import NewRecord, StoreState
 from deeprefine_graphdb.project.bases import Bases
 from deeprefine_graphdb.project.derivation import Derivation, derive_after, write_derivation
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.provenance.log import Log
-from deeprefine_graphdb.provenance.records import SyncBody, new_id
+from deeprefine_graphdb.provenance.records import SyncBody, new_id, to_record
 from deeprefine_loaders.basefile import BaseFile
 from deeprefine_loaders.graphfile import GraphFile
+
+EMPTY = Log(())
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,14 @@ class Rebased:
     derivation: Derivation
 
 
-def plan_rebase(base: KnowledgeBase, found: GraphFile) -> Rebased:
-    """Plan what a changed graph.json makes of the graph; nothing is written."""
+def plan_rebase(
+    base: KnowledgeBase, found: GraphFile, more: Sequence[NewRecord] = (), other: Log = EMPTY
+) -> Rebased:
+    """Plan what a changed graph.json makes of the graph; nothing is written.
+
+    ``more`` are records that go into the log behind the sync, such as refinements that come from the log ``other``:
+    their traces in the base are taken out of it first.
+    """
     with base.open("read") as store:
         state = store.state()
     log = base.log()
@@ -50,6 +59,8 @@ def plan_rebase(base: KnowledgeBase, found: GraphFile) -> Rebased:
             unechoed = unecho(
                 kept, ancestor.manifest, found, _images(log, kept, ancestor), written=ancestor.written
             )
+    if more:
+        unechoed = _without(unechoed, found, other)
     graph = unechoed.base
     body = SyncBody(
         id=new_id("y"),
@@ -65,12 +76,23 @@ def plan_rebase(base: KnowledgeBase, found: GraphFile) -> Rebased:
         echoes=unechoed.echoes,
         notes=unechoed.notes,
     )
-    derivation = derive_after(graph, log, [body])
+    derivation = derive_after(graph, log, [to_record(body), *more])
     body = body.model_copy(update={"active": _in_the_file(log, unechoed, graph, derivation)})
     first, *rest = derivation.records
     first = first.model_copy(update={"body": body.model_dump(mode="json")})
     derivation = replace(derivation, records=(first, *rest))
     return Rebased(state, log, body, ancestor, unechoed, derivation)
+
+
+def _without(unechoed: Unechoed, found: GraphFile, other: Log) -> Unechoed:
+    """Take what refinements of another log left in a base out of it as well, where the base is a file of that log."""
+    graph = unechoed.base
+    for snapshot in reversed(other.snapshots()):
+        if snapshot.file_digest == graph.digest and snapshot.base_digest != graph.digest:
+            without = reversed_manifest(graph, snapshot.entries(), snapshot.base_digest)
+            if without is not None:
+                return replace(unechoed, base=without, manifest=tuple(manifest_between(without, found)))
+    return unechoed
 
 
 def write_rebase(base: KnowledgeBase, rebased: Rebased) -> StoreState:
