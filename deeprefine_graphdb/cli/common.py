@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from deeprefine_graphdb.cli.options import Options
+from deeprefine_graphdb.model.errors import UsageError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+MOST_SECONDS = 1_000_000
 
 
 def setting_option(*names: str, setting: str, **attributes: Any) -> Callable[[Command], Command]:
@@ -23,10 +27,39 @@ def setting_option(*names: str, setting: str, **attributes: Any) -> Callable[[Co
     return click.option(*names, callback=keep, expose_value=False, **attributes)
 
 
+class Seconds(click.FloatRange):
+    """A number of seconds that a clock can count, which neither "nan" nor "inf" is."""
+
+    name = "seconds"
+
+    def __init__(self, least: float = 0) -> None:
+        super().__init__(min=least, max=MOST_SECONDS)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read the number; "nan" compares with nothing, so the range alone would let it pass."""
+        seconds: float = super().convert(value, param, ctx)
+        if math.isnan(seconds):
+            self.fail(f"{value!r} is not a number of seconds", param, ctx)
+        return seconds
+
+
+class OutputFile(click.Path):
+    """A file to write."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Check that the text can name a file."""
+        if not str(value):
+            self.fail("an empty text names no file", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 wait_option = setting_option(
     "--wait",
     setting="wait",
-    type=click.FloatRange(min=0),
+    type=Seconds(),
     metavar="SECONDS",
     help="How long to wait for a store that is in use. Default: 5.",
 )
@@ -69,6 +102,8 @@ class Parameter(click.ParamType[tuple[str, Any]]):
         key = key.removeprefix("$")
         try:
             return key, json.loads(text) if self.json_values else text
+        except RecursionError:
+            self.fail(f"the value of {key} is nested too deep", param, ctx)
         except ValueError:
             return key, text
 
@@ -76,6 +111,23 @@ class Parameter(click.ParamType[tuple[str, Any]]):
 def flat(groups: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:
     """Join what a repeatable :class:`Numbers` option gave."""
     return tuple(number for group in groups for number in group)
+
+
+def check_source(proposal: str | None, refinement_file: Path | None, trace_file: Path | None) -> None:
+    """Check that a proposal is named in one way: by its id, or by its file with that of its trace.
+
+    Raises :class:`UsageError`.
+    """
+    if proposal is not None and refinement_file is not None:
+        raise UsageError("Give either the id of a proposal or --refinement-file, not both.")
+    if trace_file is not None and refinement_file is None:
+        raise UsageError(
+            "--trace-file goes with --refinement-file.", "A proposal of the log has its trace there."
+        )
+    if proposal is None and refinement_file is None:
+        raise UsageError(
+            "Give the id of a proposal, or --refinement-file.", "`deeprefine-db status` lists the proposals."
+        )
 
 
 def person() -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -49,6 +51,14 @@ def note(options: Options, text: str) -> None:
 def warn(text: str) -> None:
     """Say on stderr what a person has to know, also with ``--quiet``."""
     click.echo(clean(text), err=True)
+
+
+def is_stdout(path: Path) -> bool:
+    """Tell whether a path, as ``/dev/stdout``, names what this process writes its data to."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(sys.stdout.fileno()))
+    except (OSError, ValueError):
+        return False
 
 
 def width() -> int:

@@ -119,7 +119,7 @@ def find_project(given: Path | None = None, start: Path | None = None) -> Projec
 
     A folder counts when it has ``graphify-out/graph.json``, or ``graphify-out/.deeprefine`` where the file
     has been lost and can be exported again. Raises :class:`UsageError` when the given folder does not exist,
-    and :class:`GraphFormatError` when there is no graph.
+    and :class:`GraphFormatError` when there is no graph, or something that is no file has its name.
     """
     if given is not None:
         root = given.expanduser().absolute()
@@ -132,15 +132,24 @@ def find_project(given: Path | None = None, start: Path | None = None) -> Projec
                 f"{root / 'graphify-out' / 'graph.json'} does not exist.",
                 "Run `graphify update .` there first, or give another --project-root.",
             )
-        return ProjectPaths(root)
+        return _with_a_file(ProjectPaths(root))
     here = (start or Path.cwd()).absolute()
     for folder in (here, *here.parents):
         if _is_project(folder):
-            return ProjectPaths(folder)
+            return _with_a_file(ProjectPaths(folder))
     raise GraphFormatError(
         f"No graphify-out/graph.json in {here} or above it.",
         "Run `graphify update .` first, or say where it is with --project-root DIR.",
     )
+
+
+def _with_a_file(project: ProjectPaths) -> ProjectPaths:
+    """Refuse a graph.json that is a folder, a pipe or a device: a pipe would be waited for for ever."""
+    if project.graph_json.exists() and not project.graph_json.is_file():
+        raise GraphFormatError(
+            f"{project.graph_json} is not a file.", "Put the graph.json of graphify in its place."
+        )
+    return project
 
 
 def _is_project(folder: Path) -> bool:

@@ -17,7 +17,10 @@ Value = str | int | float | bool | None
 
 @dataclass(frozen=True)
 class Known:
-    """A setting that exists: its type, default, environment variables in order of precedence, and meaning."""
+    """A setting that exists: its type, default, environment variables in order of precedence, and meaning.
+
+    ``least`` and ``most`` bound a number; no clock of the system counts much further.
+    """
 
     name: str
     type: type
@@ -25,6 +28,8 @@ class Known:
     variables: tuple[str, ...]
     meaning: str
     secret: bool = False
+    least: float = 0
+    most: float = 1_000_000
 
 
 _SHARED_KEYS = ("DEEPREFINE_API_KEY", "OPENAI_API_KEY")
@@ -36,8 +41,15 @@ KNOWN = (
     Known("refine_model", str, None, ("DEEPREFINE_REFINE_MODEL",), "model that refines; default: model"),
     Known("embed_url", str, None, ("DEEPREFINE_EMBED_URL", "OPENAI_BASE_URL"), "embeddings endpoint"),
     Known("embed_model", str, "text-embedding-3-small", ("DEEPREFINE_EMBED_MODEL",), "embedding model"),
-    Known("timeout", float, 120.0, ("DEEPREFINE_TIMEOUT",), "seconds to wait for one answer of a model"),
-    Known("jobs", int, 1, ("DEEPREFINE_JOBS",), "questions that refine works on at once"),
+    Known(
+        "timeout",
+        float,
+        120.0,
+        ("DEEPREFINE_TIMEOUT",),
+        "seconds to wait for one answer of a model",
+        least=0.001,
+    ),
+    Known("jobs", int, 1, ("DEEPREFINE_JOBS",), "questions that refine works on at once", least=1, most=64),
     Known("wait", float, 5.0, ("DEEPREFINE_WAIT",), "seconds to wait for a store that is in use"),
     Known("auto_export", bool, False, ("DEEPREFINE_AUTO_EXPORT",), "whether apply always writes graph.json"),
     Known("llm_key", str, "", ("DEEPREFINE_LLM_API_KEY", *_SHARED_KEYS), "key of llm_url", secret=True),
@@ -180,13 +192,14 @@ def _convert(known: Known, text: str, variable: str) -> Value:
         number: int | float = int(text) if known.type is int else float(text)
     except ValueError:
         raise UsageError(f"{variable}={text} is not a number.", f"Set {variable} to a number.") from None
-    return _positive(known, number, variable)
+    return _within(known, number, variable)
 
 
-def _positive(known: Known, number: int | float, where: str) -> int | float:
-    least = 1 if known.type is int else 0
-    if not number >= least:
-        raise UsageError(f"{where}: {known.name} is {number}.", f"It must be at least {least}.")
+def _within(known: Known, number: int | float, where: str) -> int | float:
+    if not known.least <= number <= known.most:
+        raise UsageError(
+            f"{where}: {known.name} is {number}.", f"It must be from {known.least} to {known.most}."
+        )
     return number
 
 
@@ -195,6 +208,8 @@ def _read_config(path: Path) -> dict[str, Value]:
         data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
+    except RecursionError:
+        raise UsageError(f"{path} is nested too deep.", "Correct it, or move it away.") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}.", "Correct it, or move it away.") from error
     for name, value in data.items():
@@ -212,6 +227,6 @@ def _read_config(path: Path) -> dict[str, Value]:
         if type(value) is not known.type:
             raise UsageError(f"{path}: `{name}` must be a {known.type.__name__}.", f"It is {value!r}.")
         if isinstance(value, (int, float)) and not isinstance(value, bool):
-            value = _positive(known, value, str(path))
+            value = _within(known, value, str(path))
         data[name] = value
     return data

@@ -106,9 +106,14 @@ def test_no_secret_is_shown(project: ProjectPaths) -> None:
         ("llm_key = 'x'", "holds the key"),
         ("jobs = 'two'", "must be a int"),
         ("jobs = true", "must be a int"),
-        ("jobs = 0", "at least 1"),
-        ("timeout = -1", "at least 0"),
-        ("timeout = nan", "at least 0"),
+        ("jobs = 0", "from 1 to 64"),
+        ("jobs = 65", "from 1 to 64"),
+        ("timeout = -1", "from 0.001"),
+        ("timeout = 0", "from 0.001"),
+        ("timeout = nan", "from 0.001"),
+        ("wait = inf", "from 0 to"),
+        ("wait = 1e300", "from 0 to"),
+        ("store = " + "[" * 100_000, "nested too deep"),
         ("jobs = [", "cannot be read"),
     ],
 )
@@ -128,7 +133,15 @@ def test_a_whole_number_is_taken_for_seconds(project: ProjectPaths) -> None:
 
 
 @pytest.mark.parametrize(
-    ("variable", "text"), [("DEEPREFINE_JOBS", "many"), ("DEEPREFINE_AUTO_EXPORT", "perhaps")]
+    ("variable", "text"),
+    [
+        ("DEEPREFINE_JOBS", "many"),
+        ("DEEPREFINE_JOBS", "9" * 5000),
+        ("DEEPREFINE_AUTO_EXPORT", "perhaps"),
+        ("DEEPREFINE_WAIT", "nan"),
+        ("DEEPREFINE_WAIT", "inf"),
+        ("DEEPREFINE_TIMEOUT", "0"),
+    ],
 )
 def test_a_wrong_variable_is_refused_by_name(project: ProjectPaths, variable: str, text: str) -> None:
     with pytest.raises(UsageError, match=variable):
