@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -45,12 +46,13 @@ def plain(record: Any) -> Any:
 def note(options: Options, text: str) -> None:
     """Say on stderr how the work goes."""
     if not options.quiet:
-        click.echo(clean(text), err=True)
+        warn(text)
 
 
 def warn(text: str) -> None:
-    """Say on stderr what a person has to know, also with ``--quiet``."""
-    click.echo(clean(text), err=True)
+    """Say on stderr what a person has to know, also with ``--quiet``; where stderr takes nothing, nobody is told."""
+    with contextlib.suppress(OSError):
+        click.echo(clean(text), err=True)
 
 
 def is_stdout(path: Path) -> bool:

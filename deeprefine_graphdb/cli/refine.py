@@ -9,6 +9,7 @@ import click
 from deeprefine_graphdb.cli.common import person, setting_option, wait_option
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
 from deeprefine_graphdb.cli.output import Progress, counted, emit, note, width
+from deeprefine_graphdb.model.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,6 +66,9 @@ def command(
     from deeprefine_graphdb.project.export import export as write_graph
     from deeprefine_graphdb.project.refine import RefineJob, chat_model, prepare, refine_one, refine_pending
     from deeprefine_graphdb.project.search import build_index, make_retriever
+
+    if export and not apply_:
+        raise UsageError("--export goes with --apply.")
 
     def say(text: str) -> None:
         note(options, text)
