@@ -22,13 +22,14 @@ def answer_of(completion: Any) -> str:
     when it is empty apart from thoughts, longer than any model writes, cut off, filtered or refused.
     """
     choices = getattr(completion, "choices", None)
-    message = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = getattr(choice, "message", None)
     if message is None or not hasattr(message, "content"):
         raise Unusable("its answer is not a chat completion")
     text = _text(message.content)
     if len(text) > LONGEST_ANSWER:
         raise Unusable(f"its answer has {len(text):,} characters, and at most {LONGEST_ANSWER:,} are taken")
-    finish_reason = getattr(choices[0], "finish_reason", None)
+    finish_reason = getattr(choice, "finish_reason", None)
     if finish_reason == "length":
         raise Unusable("its answer was cut off at the token limit (finish_reason=length)")
     if finish_reason == "content_filter":

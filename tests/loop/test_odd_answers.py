@@ -135,7 +135,7 @@ def test_any_json_is_an_answer_or_a_failed_call() -> None:
     with OpenAIServer(lambda _: Answer(body=current[-1])) as server:
         model = ChatModel(ModelSettings(url=server.url, max_retries=0))
 
-        @settings(max_examples=300, deadline=None)
+        @settings(max_examples=120, deadline=None)
         @given(bodies)
         def holds(value: Any) -> None:
             current.append(json.dumps(value))

@@ -31,9 +31,8 @@ def test_insert_binds_ends_that_exist_and_marks_what_it_adds() -> None:
     assert added["_deeprefine"].startswith("r1.1:")
 
 
-@pytest.mark.parametrize("ids", ["abt", "ABT"])
-def test_a_former_name_is_free_for_another_entity(ids: str) -> None:
-    a, b, _ = ids
+@pytest.mark.parametrize(("a", "b"), [("a", "b"), ("A", "B")])
+def test_a_former_name_is_free_for_another_entity(a: str, b: str) -> None:
     on = view([node(a, "A"), node(b, "B")], [link(a, "uses", b)])
     swapped = plan(on, 'replace_node("A", "Tmp")|replace_node("B", "A")|replace_node("Tmp", "B")')
     assert [bound.intent.kind for bound in swapped.bound] == ["rename"] * 3
