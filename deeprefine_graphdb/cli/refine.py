@@ -86,11 +86,12 @@ def command(
         progress.done()
     job = RefineJob(
         retriever=make_retriever(base, embedding, count),
-        model=chat_model(settings),
+        model=chat_model(settings, say),
         budget=Budget(max_calls, max_tokens),
         jobs=int(settings.number("jobs")),
         again=again,
         apply_by=person() if apply_ else None,
+        debug=options.debug,
     )
     report = refine_one(base, query, job, say) if query is not None else refine_pending(base, job, say)
     emit(options, report, lambda: "\n\n".join("\n".join(_lines(each)) for each in report.questions))

@@ -44,7 +44,7 @@ def parse_answer(text: str) -> tuple[Action, ...]:
     answer = mask_thinking(text)
     opening = _OPEN.search(answer)
     if opening is None:
-        raise GrammarError("The answer has no <refinement>…</refinement> block.", 0)
+        raise GrammarError("There is no <refinement>…</refinement> block.", 0)
     while True:
         try:
             actions, pos = _read_block(answer, opening)
@@ -167,7 +167,8 @@ def _action(name: str, arguments: list[str], number: int, place: int, bare_quote
         case "replace_node", [old, new]:
             return ReplaceNode(old=old, new=new)
     wanted = {"replace_node": "2", "insert_edge": "3"}.get(name, "3 or 4")
-    raise GrammarError(f"Action {number} ({name}) has {len(arguments)} arguments and not {wanted}.", place)
+    has = "1 argument" if len(arguments) == 1 else f"{len(arguments)} arguments"
+    raise GrammarError(f"Action {number} ({name}) has {has} and not {wanted}.", place)
 
 
 def _skip(pattern: re.Pattern[str], answer: str, pos: int) -> int:

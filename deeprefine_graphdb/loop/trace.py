@@ -18,6 +18,7 @@ from deeprefine_loaders.identity import has_surrogate
 
 # A number that no store takes, which an endpoint may give and a saved trace then has, counts as none.
 Count = Annotated[int, BeforeValidator(counted)]
+ASIDE = "Correct it, or move it away."
 MOST_HOPS = 1_000_000
 
 
@@ -195,11 +196,11 @@ def read_trace(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise DeepRefineError(f"There is no loop trace {path}.") from None
     except RecursionError:
-        raise DeepRefineError(f"The loop trace {path} is nested too deep.") from None
+        raise DeepRefineError(f"The loop trace {path} is nested too deep.", ASIDE) from None
     except (OSError, ValueError) as error:
-        raise DeepRefineError(f"The loop trace {path} cannot be read: {error}.") from None
+        raise DeepRefineError(f"The loop trace {path} cannot be read: {error}.", ASIDE) from None
     if not isinstance(data, dict):
-        raise DeepRefineError(f"The loop trace {path} is not a JSON object.")
+        raise DeepRefineError(f"The loop trace {path} is not a JSON object.", ASIDE)
     return data
 
 
@@ -210,7 +211,9 @@ def load_trace(path: Path) -> LoopTrace:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise DeepRefineError(f"The loop trace {path} does not fit at {place}: {first['msg']}.") from None
+        raise DeepRefineError(
+            f"The loop trace {path} does not fit at {place}: {first['msg']}.", ASIDE
+        ) from None
     if not trace.query_id:
         trace.query_id = query_id(trace.query)
     return trace

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from deeprefine_graphdb.model.errors import GraphFormatError, UsageError
 from deeprefine_loaders.atomic import replace_file
+from deeprefine_loaders.identity import has_surrogate
 
 GITIGNORE = """\
 # The store and the index are built from graph.json and the log; log/ is meant to be committed.
@@ -145,7 +147,12 @@ def find_project(given: Path | None = None, start: Path | None = None) -> Projec
 
 def _with_a_file(project: ProjectPaths) -> ProjectPaths:
     """Refuse a graph.json that is a folder, a pipe or a device: a pipe would be waited for for ever."""
-    if project.graph_json.exists() and not project.graph_json.is_file():
+    if has_surrogate(str(project.root)):
+        raise UsageError(
+            f"The name of the folder {project.root} is not valid text, and no store can be opened in it.",
+            "Rename it.",
+        )
+    if os.path.lexists(project.graph_json) and not project.graph_json.is_file():
         raise GraphFormatError(
             f"{project.graph_json} is not a file.", "Put the graph.json of graphify in its place."
         )
@@ -154,7 +161,7 @@ def _with_a_file(project: ProjectPaths) -> ProjectPaths:
 
 def _is_project(folder: Path) -> bool:
     out = folder / "graphify-out"
-    return (out / "graph.json").is_file() or (out / ".deeprefine").is_dir()
+    return os.path.lexists(out / "graph.json") or (out / ".deeprefine").is_dir()
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from deeprefine_graphdb.model.errors import UsageError
 from deeprefine_graphdb.project.paths import ProjectPaths
@@ -32,6 +33,7 @@ class Known:
     most: float = 1_000_000
 
 
+KINDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 _SHARED_KEYS = ("DEEPREFINE_API_KEY", "OPENAI_API_KEY")
 KNOWN = (
     Known("store", str, None, ("DEEPREFINE_STORE",), "URL of the store, as in kuzu:DIR"),
@@ -111,28 +113,60 @@ class Settings:
         return [{"name": s.name, "value": s.shown(), "origin": s.origin} for s in self.values.values()]
 
     def chat(self, stage: str = "") -> Endpoint:
-        """Give the chat endpoint of a stage: ``judge``, ``refine`` or any."""
+        """Give the chat endpoint of a stage: ``judge``, ``refine`` or any.
+
+        Raises :class:`UsageError` for a URL or a key that no request can be made with.
+        """
         model = (self.text(f"{stage}_model") if stage else "") or self.text("model")
-        return Endpoint(self.text("llm_url") or None, model, self.number("timeout"), self._key("llm"))
+        return Endpoint(self._url("llm"), model, self.number("timeout"), self._key("llm"))
 
     def embedding(self) -> Endpoint | None:
         """Give the embeddings endpoint, or ``None`` when none is set and retrieval is lexical.
 
         OpenAI's own is used only when no URL is set anywhere and there is a key: a graph whose chat model is
-        local is not sent elsewhere because a key happens to lie in the environment.
+        local is not sent elsewhere because a key happens to lie in the environment. Raises :class:`UsageError` as
+        :meth:`chat` does.
         """
-        url = self.text("embed_url") or None
+        url = self._url("embed")
         key = self._key("embed")
         if url is None and (self.text("llm_url") or not key):
             return None
         return Endpoint(url, self.text("embed_model"), self.number("timeout"), key)
+
+    def _url(self, service: str) -> str | None:
+        setting = self.values[f"{service}_url"]
+        url = str(setting.value or "")
+        if not url:
+            return None
+        if not _is_http(url):
+            # The text itself is not shown: a password may be in it.
+            raise UsageError(
+                f"{setting.origin}: {setting.name} is not a URL of an OpenAI-compatible endpoint.",
+                "It is written like http://127.0.0.1:8000/v1.",
+            )
+        return url
 
     def _key(self, service: str) -> str:
         """Give the key of a service; OPENAI_API_KEY is never sent to a URL that a config.toml names."""
         key = self.values[f"{service}_key"]
         if key.origin == "OPENAI_API_KEY" and self.origin(f"{service}_url") == "config.toml":
             return ""
-        return str(key.value or "")
+        text = str(key.value or "")
+        if not all("!" <= character <= "~" for character in text):
+            raise UsageError(
+                f"{key.origin} holds a key with a blank, a line break or another character that no key has.",
+                "Set it again; it is sent as one word of ASCII.",
+            )
+        return text
+
+
+def _is_http(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        has_place = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and has_place and url.isprintable() and " " not in url
 
 
 def load_settings(
@@ -214,6 +248,11 @@ def _read_config(path: Path) -> dict[str, Value]:
         raise UsageError(f"{path} cannot be read: {error}.", "Correct it, or move it away.") from error
     for name, value in data.items():
         known = BY_NAME.get(name)
+        if known is None and name.endswith("key"):
+            raise UsageError(
+                f"{path} has a setting `{name}` that does not exist.",
+                "A key is set in the environment only, as DEEPREFINE_API_KEY.",
+            )
         if known is None:
             names = ", ".join(k.name for k in KNOWN if not k.secret)
             raise UsageError(f"{path} has a setting `{name}` that does not exist.", f"There are: {names}.")
@@ -225,7 +264,7 @@ def _read_config(path: Path) -> dict[str, Value]:
         if known.type is float and type(value) is int:
             value = float(value)
         if type(value) is not known.type:
-            raise UsageError(f"{path}: `{name}` must be a {known.type.__name__}.", f"It is {value!r}.")
+            raise UsageError(f"{path}: `{name}` must be {KINDS[known.type]}.", f"It is {value!r}.")
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             value = _within(known, value, str(path))
         data[name] = value
