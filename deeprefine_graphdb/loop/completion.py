@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from deeprefine_graphdb.grammar import strip_thinking
+from deeprefine_graphdb.model.counts import counted
 
-# Beyond what any model writes or counts; a store takes both, and all of them added up.
+# Beyond what any model writes; a store takes it.
 LONGEST_ANSWER = 1_000_000
-MOST_TOKENS = 1_000_000_000
 
 
 class Unusable(ValueError):
@@ -47,13 +47,6 @@ def tokens_of(completion: Any) -> tuple[int, int]:
     """Give the tokens sent and received as the server counts them; 0 where it gives nothing that is a count."""
     usage = getattr(completion, "usage", None)
     return counted(getattr(usage, "prompt_tokens", 0)), counted(getattr(usage, "completion_tokens", 0))
-
-
-def counted(value: Any) -> int:
-    """Give a count that a server tells, and 0 for what is none: a text, a negative or an absurd number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_TOKENS:
-        return 0
-    return int(value)
 
 
 def sendable(text: str) -> str:

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from deeprefine_graphdb.loop.completion import counted
 from deeprefine_graphdb.model.actions import Frozen
+from deeprefine_graphdb.model.counts import counted
 from deeprefine_graphdb.model.errors import DeepRefineError, UsageError
 from deeprefine_graphdb.model.graph import Triple
 from deeprefine_loaders.atomic import write_durable

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deeprefine_graphdb.model.errors import GraphFormatError, UsageError
-from deeprefine_loaders.atomic import replace_file
+from deeprefine_loaders.atomic import remove_left_overs, replace_file
 from deeprefine_loaders.identity import has_surrogate
 
 GITIGNORE = """\
@@ -109,8 +109,9 @@ class ProjectPaths:
             return str(path)
 
     def prepare(self) -> None:
-        """Make ``graphify-out/.deeprefine`` and its ``.gitignore``, unless they are there."""
+        """Make ``graphify-out/.deeprefine`` and its ``.gitignore``, unless they are there; tidy up after the killed."""
         self.deeprefine.mkdir(parents=True, exist_ok=True)
+        remove_left_overs(self.deeprefine)
         ignore = self.deeprefine / ".gitignore"
         if not ignore.exists():
             write_whole(ignore, GITIGNORE)

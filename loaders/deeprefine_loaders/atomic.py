@@ -7,12 +7,14 @@ import errno
 import glob
 import hashlib
 import os
+import re
 import secrets
 import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+_TEMPORARY = re.compile(r"\..+\.(\d+)-[0-9a-f]{8}\.tmp")
 KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFCHR: "a device",
@@ -165,9 +167,18 @@ def _keep(path: Path, backup: Path) -> None:
 
 def _remove_left_over(path: Path) -> None:
     """Remove temporary files that writers of this file left behind when they were killed."""
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*-*.tmp"):
-        owner = left.name.removeprefix(f".{path.name}.").partition("-")[0]
-        if owner.isdigit() and not _is_running(int(owner)):
+    _remove_dead(path.parent.glob(f".{glob.escape(path.name)}.*-*.tmp"))
+
+
+def remove_left_overs(folder: Path) -> None:
+    """Remove the temporary files of a folder whose writers were killed, whatever they wrote."""
+    _remove_dead(folder.glob(".*.*-*.tmp"))
+
+
+def _remove_dead(found: Iterable[Path]) -> None:
+    for left in found:
+        writer = _TEMPORARY.fullmatch(left.name)
+        if writer is not None and not _is_running(int(writer[1])):
             left.unlink(missing_ok=True)
 
 

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deeprefine_graphdb.loop.completion import LONGEST_ANSWER, MOST_TOKENS
+from deeprefine_graphdb.loop.completion import LONGEST_ANSWER
 from deeprefine_graphdb.loop.driver import Task, run_questions
 from deeprefine_graphdb.loop.llm import CallFailed, ChatModel, Message, ModelSettings
 from deeprefine_graphdb.loop.trace import CallRecord, load_trace, query_id, trace_file_name
+from deeprefine_graphdb.model.counts import MOST_TOKENS
 from tests.support.chain_retriever import ChainRetriever
 from tests.support.openai_server import Answer, OpenAIServer, Request, in_order
 

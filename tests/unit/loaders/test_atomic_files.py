@@ -7,13 +7,15 @@ import hashlib
 import os
 import socket
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from deeprefine_loaders.atomic import NotAFile, replace_file, write_durable, write_out
+from deeprefine_loaders.atomic import NotAFile, remove_left_overs, replace_file, write_durable, write_out
 
 
 def failing() -> Iterator[bytes]:
@@ -230,3 +232,19 @@ def test_a_full_disk_is_told_with_the_name_of_the_file(
         write(path, [b"x"])
     assert told.value.filename == str(path)
     assert names(tmp_path) == set()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="processes cannot be asked for there")
+def test_what_killed_writers_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    keep = {
+        f".a.txt.{os.getpid()}-0123abcd.tmp",
+        f".a.txt.{dead.pid}-xyz.tmp",
+        "a.tmp",
+        f"a.{dead.pid}-0123abcd.tmp",
+    }
+    for name in {*keep, f".a.txt.{dead.pid}-0123abcd.tmp", f".b.{dead.pid}-0123abcd.tmp"}:
+        (tmp_path / name).touch()
+    remove_left_overs(tmp_path)
+    assert names(tmp_path) == keep
