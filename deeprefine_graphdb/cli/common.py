@@ -15,6 +15,7 @@ from deeprefine_graphdb.model.errors import UsageError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 MOST_SECONDS = 1_000_000
+_INT64 = 1 << 63
 
 
 def setting_option(*names: str, setting: str, **attributes: Any) -> Callable[[Command], Command]:
@@ -101,11 +102,46 @@ class Parameter(click.ParamType[tuple[str, Any]]):
             self.fail(f"{value!r} is not of the form name=value", param, ctx)
         key = key.removeprefix("$")
         try:
-            return key, json.loads(text) if self.json_values else text
+            read = json.loads(text) if self.json_values else text
         except RecursionError:
             self.fail(f"the value of {key} is nested too deep", param, ctx)
         except ValueError:
-            return key, text
+            read = text
+        fault = _unfit(read)
+        if fault:
+            self.fail(f"the value of {key} holds {fault}", param, ctx)
+        return key, read
+
+
+def _unfit(value: Any) -> str:
+    """Say what in a parameter's value no engine takes, ``""`` when it is fit."""
+    from deeprefine_loaders.identity import has_surrogate
+
+    if isinstance(value, str):
+        return "a text that is not valid Unicode" if has_surrogate(value) else ""
+    if isinstance(value, int):
+        return "" if -_INT64 <= value < _INT64 else "a number beyond 64 bits"
+    if isinstance(value, list):
+        kinds = {float if type(each) is int else type(each) for each in value if each is not None}
+        inner = next(filter(None, map(_unfit, value)), "")
+        return inner or ("a list of different types" if len(kinds) > 1 else "")
+    if isinstance(value, dict):
+        return next(filter(None, map(_unfit, (*value, *value.values()))), "")
+    return ""
+
+
+class Question(click.ParamType[str]):
+    """A question that a model can be asked: valid Unicode text."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check the text; what a terminal of another encoding sends has bytes that are none."""
+        from deeprefine_loaders.identity import has_surrogate
+
+        if has_surrogate(str(value)):
+            self.fail("the question is not valid Unicode text; type it again", param, ctx)
+        return str(value)
 
 
 def flat(groups: tuple[tuple[int, ...], ...]) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deeprefine_graphdb.cli.common import person, setting_option, wait_option
+from deeprefine_graphdb.cli.common import Question, person, setting_option, wait_option
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
 from deeprefine_graphdb.cli.output import Progress, counted, emit, note, width
 from deeprefine_graphdb.model.errors import UsageError
@@ -27,7 +27,12 @@ OUTCOMES = {
 
 
 @click.command("refine")
-@click.option("--query", metavar="TEXT", help="The question. Default: all that are pending in the queue.")
+@click.option(
+    "--query",
+    type=Question(),
+    metavar="TEXT",
+    help="The question. Default: all that are pending in the queue.",
+)
 @click.option(
     "--apply", "apply_", is_flag=True, help="Apply each proposal at once, unless something in it is LOW."
 )
