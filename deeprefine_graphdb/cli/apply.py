@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deeprefine_graphdb.cli.common import Numbers, flat, person, wait_option
+from deeprefine_graphdb.cli.common import Numbers, check_source, flat, person, wait_option
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
 from deeprefine_graphdb.cli.output import emit, note, table
 from deeprefine_graphdb.model.errors import UsageError
@@ -67,12 +67,13 @@ def command(
     from deeprefine_graphdb.project.folding import FOLD_AT_ONCE_BYTES, fold_if_long
     from deeprefine_graphdb.provenance.records import RefinementFlags
 
-    if (proposal is None) == (refinement_file is None):
-        raise UsageError(
-            "Give the id of a proposal, or --refinement-file.", "`deeprefine-db status` lists them."
-        )
+    check_source(proposal, refinement_file, trace_file)
+    if skip_trace_check and refinement_file is None:
+        raise UsageError("--skip-trace-check goes with --refinement-file.")
     if show_cypher and not dry_run:
         raise UsageError("--show-cypher goes with --dry-run.")
+    if dry_run and (export or refresh_wiki):
+        raise UsageError("--dry-run changes nothing, so it takes neither --export nor --refresh-wiki.")
     flags = RefinementFlags(
         allow_low_confidence=allow_low_confidence,
         skip_trace_check=skip_trace_check,
@@ -123,11 +124,17 @@ def _show_plan(options: Options, base: KnowledgeBase, prepared: Preview, show_cy
         return
     effects = {effect.action: effect for effect in plan.effects}
     rows = [
-        (number, format_action(bound.action), effects[bound.id].outcome, effects[bound.id].note)
+        (
+            number,
+            bound.intent.kind,
+            format_action(bound.action),
+            effects[bound.id].outcome,
+            effects[bound.id].note,
+        )
         for number, bound in zip(plan.numbers, plan.bound, strict=True)
     ]
-    record = [dict(zip(("number", "action", "outcome", "note"), row, strict=True)) for row in rows]
-    emit(options, record, lambda: table(("n", "action", "outcome", "note"), rows, cell_width=100))
+    record = [dict(zip(("number", "kind", "action", "outcome", "note"), row, strict=True)) for row in rows]
+    emit(options, record, lambda: table(("n", "kind", "action", "outcome", "note"), rows, cell_width=100))
     note(options, f"Nothing was changed. {len(prepared.program)} statements would run.")
 
 

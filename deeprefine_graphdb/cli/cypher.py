@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deeprefine_graphdb.cli.common import Parameter, wait_option
+from deeprefine_graphdb.cli.common import Parameter, Seconds, wait_option
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
 from deeprefine_graphdb.cli.output import counted, emit, note, table
 
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
 @click.option(
     "--limit", type=click.IntRange(min=1), default=1000, show_default=True, help="At most so many rows."
 )
-@click.option(
-    "--timeout", type=click.FloatRange(min=0.1), default=30, show_default=True, help="Seconds to wait."
-)
+@click.option("--timeout", type=Seconds(0.1), default=30, show_default=True, help="Seconds to wait.")
 @wait_option
 @common_options
 @pass_options

@@ -6,15 +6,18 @@ from pathlib import Path
 
 import click
 
-from deeprefine_graphdb.cli.common import wait_option
+from deeprefine_graphdb.cli.common import OutputFile, wait_option
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
-from deeprefine_graphdb.cli.output import counted, emit
+from deeprefine_graphdb.cli.output import counted, emit, is_stdout, note
 from deeprefine_graphdb.model.errors import UsageError
 
 
 @click.command("export")
 @click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write there instead."
+    "--out",
+    type=OutputFile(),
+    metavar="FILE",
+    help="Write there instead; what is no file (a pipe) is written to.",
 )
 @click.option("--check", is_flag=True, help="Write nothing; exit 4 if graph.json is not what the store says.")
 @click.option(
@@ -38,4 +41,8 @@ def command(options: Options, out: Path | None, check: bool, force: bool) -> Non
         report = export(base, force=force)
     done = {"written": "Wrote", "unchanged": "Nothing to write in", "checked": "The store agrees with"}
     differ = counted(report.touched, "object") + (" differs" if report.touched == 1 else " differ")
-    emit(options, report, f"{done[report.outcome]} {report.path}; {differ} from the base.")
+    told = f"{done[report.outcome]} {report.path}; {differ} from the base."
+    if out is not None and is_stdout(out):
+        note(options, told)  # stdout has the graph
+    else:
+        emit(options, report, told)

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from deeprefine_graphdb.cli.common import Question
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
 from deeprefine_graphdb.cli.output import emit, note, table, warn
 
@@ -17,7 +18,7 @@ def command() -> None:
 
 
 @command.command("add")
-@click.option("--query", required=True, metavar="TEXT", help="The question.")
+@click.option("--query", type=Question(), required=True, metavar="TEXT", help="The question.")
 @click.option(
     "--source", default="user", show_default=True, metavar="NAME", help="Where the question comes from."
 )

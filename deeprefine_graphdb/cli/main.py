@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import click
 
 from deeprefine_graphdb import __version__
+from deeprefine_graphdb.cli import failures, streams
 from deeprefine_graphdb.cli.lazy import LazyGroup, PipeClosed
 from deeprefine_graphdb.cli.options import Options, common_options
 from deeprefine_graphdb.cli.output import warn
@@ -63,11 +64,9 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    options = Options()
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
-    sys.exit(run(arguments, options))
+    streams.make_usable()
+    code = run(arguments, Options())
+    sys.exit(streams.finish(code))
 
 
 def run(arguments: Sequence[str] | None, options: Options) -> int:
@@ -81,8 +80,7 @@ def run(arguments: Sequence[str] | None, options: Options) -> int:
             standalone_mode=False,
         )
     except (BrokenPipeError, PipeClosed):
-        # Python flushes stdout once more at exit; it has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        streams.discard(sys.stdout)
         return PIPE_CLOSED
     except (KeyboardInterrupt, click.exceptions.Abort):
         warn("Interrupted.")
@@ -100,6 +98,15 @@ def run(arguments: Sequence[str] | None, options: Options) -> int:
         if error.hint:
             warn(error.hint)
         return error.exit_code
+    except OSError as error:
+        if options.debug:
+            traceback.print_exc()
+        for line in failures.of_the_system(error, options):
+            warn(line)
+        return 1
+    except MemoryError:
+        warn("Error: There is not enough memory for this.")
+        return 1
     except Exception as error:  # the last place where an error can still be said in one sentence
         if options.debug:
             traceback.print_exc()

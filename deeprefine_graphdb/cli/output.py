@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
 import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -43,12 +46,21 @@ def plain(record: Any) -> Any:
 def note(options: Options, text: str) -> None:
     """Say on stderr how the work goes."""
     if not options.quiet:
-        click.echo(clean(text), err=True)
+        warn(text)
 
 
 def warn(text: str) -> None:
-    """Say on stderr what a person has to know, also with ``--quiet``."""
-    click.echo(clean(text), err=True)
+    """Say on stderr what a person has to know, also with ``--quiet``; where stderr takes nothing, nobody is told."""
+    with contextlib.suppress(OSError):
+        click.echo(clean(text), err=True)
+
+
+def is_stdout(path: Path) -> bool:
+    """Tell whether a path, as ``/dev/stdout``, names what this process writes its data to."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(sys.stdout.fileno()))
+    except (OSError, ValueError):
+        return False
 
 
 def width() -> int:

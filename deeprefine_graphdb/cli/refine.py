@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deeprefine_graphdb.cli.common import person, setting_option, wait_option
+from deeprefine_graphdb.cli.common import Question, person, setting_option, wait_option
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
 from deeprefine_graphdb.cli.output import Progress, counted, emit, note, width
+from deeprefine_graphdb.model.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,12 @@ OUTCOMES = {
 
 
 @click.command("refine")
-@click.option("--query", metavar="TEXT", help="The question. Default: all that are pending in the queue.")
+@click.option(
+    "--query",
+    type=Question(),
+    metavar="TEXT",
+    help="The question. Default: all that are pending in the queue.",
+)
 @click.option(
     "--apply", "apply_", is_flag=True, help="Apply each proposal at once, unless something in it is LOW."
 )
@@ -66,6 +72,9 @@ def command(
     from deeprefine_graphdb.project.refine import RefineJob, chat_model, prepare, refine_one, refine_pending
     from deeprefine_graphdb.project.search import build_index, make_retriever
 
+    if export and not apply_:
+        raise UsageError("--export goes with --apply.")
+
     def say(text: str) -> None:
         note(options, text)
 
@@ -82,11 +91,12 @@ def command(
         progress.done()
     job = RefineJob(
         retriever=make_retriever(base, embedding, count),
-        model=chat_model(settings),
+        model=chat_model(settings, say),
         budget=Budget(max_calls, max_tokens),
         jobs=int(settings.number("jobs")),
         again=again,
         apply_by=person() if apply_ else None,
+        debug=options.debug,
     )
     report = refine_one(base, query, job, say) if query is not None else refine_pending(base, job, say)
     emit(options, report, lambda: "\n\n".join("\n".join(_lines(each)) for each in report.questions))

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 
-from deeprefine_graphdb.cli.common import wait_option
+from deeprefine_graphdb.cli.common import check_source, wait_option
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
 from deeprefine_graphdb.cli.output import emit, note, width
-from deeprefine_graphdb.model.errors import UsageError
 
 
 @click.command("review")
@@ -34,10 +33,7 @@ def command(
     from deeprefine_graphdb.project.proposals import proposal_of_files, stored, write_reviewed
     from deeprefine_graphdb.review.render import as_lines, as_record
 
-    if (proposal is None) == (refinement_file is None):
-        raise UsageError(
-            "Give the id of a proposal, or --refinement-file.", "`deeprefine-db status` lists them."
-        )
+    check_source(proposal, refinement_file, trace_file)
     base = options.base()
     if refinement_file is not None:
         reviewed = proposal_of_files(base, refinement_file, trace_file, check=trace_file is not None)

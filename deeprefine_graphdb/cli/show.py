@@ -64,4 +64,6 @@ def _change(change: ObjectChange) -> str:
         and before[key] != after[key]
         and key in {"label", "norm_label", "src", "tgt", "relation"}
     ]
-    return f"{change.how:<9} {change.table} {change.key} {name}  {'; '.join(changed)}".rstrip()
+    is_edge = "src" in what and "tgt" in what
+    shown = f"{what['src']} | {name} | {what['tgt']}" if is_edge else f"{change.key} {name}"
+    return f"{change.how:<9} {change.table} {shown}  {'; '.join(changed)}".rstrip()

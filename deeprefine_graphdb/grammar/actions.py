@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from deeprefine_graphdb.grammar.arguments import CLOSERS, quote, read_argument
+from deeprefine_graphdb.grammar.arguments import CLOSERS, is_blank, quote, read_argument
 from deeprefine_graphdb.grammar.tagged import shown
 from deeprefine_graphdb.grammar.thinking import mask_thinking
 from deeprefine_graphdb.model.actions import MAX_ACTIONS, Action, DeleteEdge, InsertEdge, ReplaceNode
@@ -44,7 +44,7 @@ def parse_answer(text: str) -> tuple[Action, ...]:
     answer = mask_thinking(text)
     opening = _OPEN.search(answer)
     if opening is None:
-        raise GrammarError("The answer has no <refinement>…</refinement> block.", 0)
+        raise GrammarError("There is no <refinement>…</refinement> block.", 0)
     while True:
         try:
             actions, pos = _read_block(answer, opening)
@@ -132,7 +132,7 @@ def _read_arguments(answer: str, pos: int, where: str, name: str, bare_quotes: b
             text = shown(answer[pos : _line_end(answer, pos)], 40)
             raise GrammarError(f"Argument {len(arguments) + 1} of {where} is not quoted: {text}.", pos)
         argument, end = read_argument(answer, pos, bare_quotes=bare_quotes)
-        if not argument.strip():
+        if is_blank(argument):
             raise GrammarError(f"Argument {len(arguments) + 1} of {where} is empty.", pos)
         arguments.append(argument)
         pos = _skip(_BLANK, answer, end)
@@ -166,8 +166,9 @@ def _action(name: str, arguments: list[str], number: int, place: int, bare_quote
             return DeleteEdge(subject=subject, relation=relation, object=target, edge_key=key)
         case "replace_node", [old, new]:
             return ReplaceNode(old=old, new=new)
-    wanted = "2" if name == "replace_node" else "3"
-    raise GrammarError(f"Action {number} ({name}) has {len(arguments)} arguments and not {wanted}.", place)
+    wanted = {"replace_node": "2", "insert_edge": "3"}.get(name, "3 or 4")
+    has = "1 argument" if len(arguments) == 1 else f"{len(arguments)} arguments"
+    raise GrammarError(f"Action {number} ({name}) has {has} and not {wanted}.", place)
 
 
 def _skip(pattern: re.Pattern[str], answer: str, pos: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from unicodedata import category
 
 from deeprefine_graphdb.grammar.tagged import shown
 from deeprefine_graphdb.model.errors import GrammarError
@@ -29,6 +30,11 @@ def quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     escaped = _TAG.sub(r"\\u003c", escaped)
     return '"' + _UNPRINTED.sub(lambda found: rf"\u{ord(found[0]):04x}", escaped) + '"'
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether nothing of a text can be seen: it is empty, blank, or all of zero width."""
+    return all(character.isspace() or category(character) == "Cf" for character in text)
 
 
 def read_argument(text: str, place: int, *, bare_quotes: bool) -> tuple[str, int]:

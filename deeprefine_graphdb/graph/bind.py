@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from deeprefine_graphdb.graph.resolve import find, resolve, rivals
+from deeprefine_graphdb.graph.resolve import find, find_present, resolve, rivals
 from deeprefine_graphdb.graph.texts import entity_id_for
 from deeprefine_graphdb.graph.view import GraphView
 from deeprefine_graphdb.model.actions import (
@@ -190,7 +190,7 @@ def text_digest(raw: str) -> str:
 
 def _bind_replace(view: GraphView, action: ReplaceNode, action_id: str) -> BoundAction:
     old = resolve(view, action.old)
-    new = find(view, action.new)
+    new = find_present(view, action.new)
     merges = new is not None and new.id != old.id
     subject = reference_to(view, old)
     return BoundAction(

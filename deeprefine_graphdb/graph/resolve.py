@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from deeprefine_graphdb.graph.view import GraphView
 from deeprefine_graphdb.model.errors import ActionRefused, AmbiguousName
 from deeprefine_graphdb.model.graph import Entity, Names
@@ -18,21 +20,36 @@ def resolve(view: GraphView, name: str) -> Entity:
     """Give the entity that a name stands for.
 
     The tiers, in order: exact id; exact label; ``file::label`` with the file part matched on whole path segments from
-    the right; label by normal form; alias. The first tier that knows the name decides. Raises :class:`AmbiguousName`
-    with candidates when it gives more than one, and :class:`UnknownName` when no tier knows it.
+    the right; label by normal form; alias. The first tier that knows the name decides. A name with blanks around it
+    that none knows is tried without them. Raises :class:`AmbiguousName` with candidates when a tier gives more than
+    one, and :class:`UnknownName` when none knows the name.
     """
-    text = column_text(name) or ""
-    entity = view.entity(text)
-    if entity is not None:
-        return entity
-    found = candidates(view, text)
-    if len(found) == 1:
-        entity = view.entity(found[0])
-        if entity is not None:
+    entity = _first(view, name, candidates)
+    if entity is None:
+        raise UnknownName(f"No entity is called {name!r}.", "Try `deeprefine-db search` to find its name.")
+    return entity
+
+
+def _first(
+    view: GraphView, name: str, below_id: Callable[[GraphView, str], tuple[str, ...]]
+) -> Entity | None:
+    for written in dict.fromkeys((name, name.strip())):
+        text = column_text(written) or ""
+        entity = view.entity(text)
+        if entity is not None and not (below_id is present and _is_former_name(view, entity, text)):
             return entity
-    if found:
-        raise ambiguous(view, name, found)
-    raise UnknownName(f"No entity is called {name!r}.", "Try `deeprefine-db search` to find its name.")
+        found = below_id(view, text)
+        if len(found) == 1:
+            entity = view.entity(found[0])
+            if entity is not None:
+                return entity
+        if found:
+            raise ambiguous(view, name, found)
+    return None
+
+
+def _is_former_name(view: GraphView, entity: Entity, name: str) -> bool:
+    return entity.label != name and entity.id in view.alias(norm_label(name)).ids
 
 
 def find(view: GraphView, name: str) -> Entity | None:
@@ -43,12 +60,24 @@ def find(view: GraphView, name: str) -> Entity | None:
         return None
 
 
+def find_present(view: GraphView, name: str) -> Entity | None:
+    """Give the entity that has a name now, or ``None``; one that had it formerly does not take it.
+
+    Raises :class:`AmbiguousName`.
+    """
+    return _first(view, name, present)
+
+
 def candidates(view: GraphView, name: str) -> tuple[str, ...]:
     """Give the ids of the first tier below the id that knows the name, ordered by id."""
-    norm = norm_label(name)
-    rows = view.names(norm)
+    return present(view, name) or _by_alias(view, norm_label(name))
+
+
+def present(view: GraphView, name: str) -> tuple[str, ...]:
+    """Give what :func:`candidates` gives, former names left out."""
+    rows = view.names(norm_label(name))
     exact = tuple(i for i, label in zip(rows.ids, rows.labels, strict=True) if label == name)
-    return exact or _qualified(view, name) or rows.ids or _by_alias(view, norm)
+    return exact or _qualified(view, name) or rows.ids
 
 
 def rivals(view: GraphView, entity_id: str, label: str) -> tuple[str, ...]:

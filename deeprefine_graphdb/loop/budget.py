@@ -50,6 +50,6 @@ class Budget:
         if self._stopped:
             raise LimitReached(self._stopped, again)
         if self.max_calls is not None and self.calls >= self.max_calls:
-            raise LimitReached(f"The limit of {self.max_calls} model calls (--max-calls) is reached.", again)
+            raise LimitReached(f"The limit of --max-calls ({self.max_calls}) is reached.", again)
         if self.max_tokens is not None and self.tokens >= self.max_tokens:
-            raise LimitReached(f"The limit of {self.max_tokens} tokens (--max-tokens) is reached.", again)
+            raise LimitReached(f"The limit of --max-tokens ({self.max_tokens}) is reached.", again)

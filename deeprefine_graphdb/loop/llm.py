@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from pydantic import Field, SecretStr
 
-from deeprefine_graphdb.grammar import strip_thinking
+from deeprefine_graphdb.loop.completion import Unusable, answer_of, sendable, tokens_of
 from deeprefine_graphdb.loop.prompts import Stage
 from deeprefine_graphdb.loop.trace import CallRecord
 from deeprefine_graphdb.model.actions import Frozen
@@ -90,14 +90,20 @@ class _Failure:
 
 
 class ChatModel:
-    """Asks the model of each stage. Safe to share among threads.
+    """Asks the model of each stage. Safe to share among threads. ``say`` is told why an answer takes long.
 
     Nothing that it raises or shows holds the key.
     """
 
-    def __init__(self, settings: ModelSettings, sleep: Callable[[float], object] = time.sleep) -> None:
+    def __init__(
+        self,
+        settings: ModelSettings,
+        sleep: Callable[[float], object] = time.sleep,
+        say: Callable[[str], object] = lambda _: None,
+    ) -> None:
         self.settings = settings
         self._sleep = sleep
+        self._say = say
 
     def __repr__(self) -> str:
         return f"ChatModel({self.settings.model!r} at {self.settings.place})"
@@ -106,14 +112,14 @@ class ChatModel:
         """Ask once, repeated while the endpoint fails in a way that may pass.
 
         A Retry-After is honoured up to two minutes. Raises :class:`CallFailed` when it fails for good, when the
-        answer was cut off (``finish_reason`` length), filtered, or empty apart from thoughts.
+        answer is not one that can be used (see :func:`answer_of`).
         """
         if not self.settings.url and not self.settings.key.get_secret_value():
             raise ModelError(
                 "There is no model to ask: no key and no endpoint are set.",
                 "Set DEEPREFINE_LLM_URL for a local server, or OPENAI_API_KEY.",
             )
-        sent = [Message(role=m["role"], content=_sendable(m["content"])) for m in messages]
+        sent = [Message(role=m["role"], content=sendable(m["content"])) for m in messages]
         record = CallRecord(stage=stage, model=self.settings.model_for(stage), prompt_digest=_digest(sent))
         began = time.monotonic()
         for attempt in range(self.settings.max_retries + 1):
@@ -128,32 +134,17 @@ class ChatModel:
             wait = outcome.wait if outcome.wait is not None else min(0.5 * 2**attempt, 8.0)
             if wait > LONGEST_WAIT:
                 break
+            self._say(f"{record.model}: {self._shown(outcome.reason)}; trying again in {wait:g} s.")
             self._sleep(wait)
         raise self._failed(outcome.reason, record, _hint(outcome))
 
     def _reply(self, completion: Any, record: CallRecord) -> Reply:
-        usage = getattr(completion, "usage", None)
-        record = record.model_copy(
-            update={
-                "tokens_in": getattr(usage, "prompt_tokens", None) or 0,
-                "tokens_out": getattr(usage, "completion_tokens", None) or 0,
-            }
-        )
-        choices = getattr(completion, "choices", None)
-        if not choices:
-            raise self._failed("its answer is not a chat completion", record)
-        choice = choices[0]
-        text = _sendable(choice.message.content or "")
-        if choice.finish_reason == "length":
-            raise self._failed("its answer was cut off at the token limit (finish_reason=length)", record)
-        if choice.finish_reason == "content_filter":
-            raise self._failed("its answer was filtered (finish_reason=content_filter)", record)
-        refusal = getattr(choice.message, "refusal", None)
-        if refusal:
-            raise self._failed(f"it refused: {refusal}", record)
-        if not strip_thinking(text):
-            raise self._failed("its answer is empty", record)
-        return Reply(text, record)
+        tokens_in, tokens_out = tokens_of(completion)
+        record = record.model_copy(update={"tokens_in": tokens_in, "tokens_out": tokens_out})
+        try:
+            return Reply(answer_of(completion), record)
+        except Unusable as fault:
+            raise self._failed(str(fault), record) from None
 
     def _attempt(self, model: str, messages: list[Message]) -> Any | _Failure:
         import openai
@@ -166,7 +157,7 @@ class ChatModel:
             return _Failure(f"it cannot be reached ({error.__cause__ or error})", passing=True)
         except openai.APIStatusError as error:
             return _failed_status(error)
-        except (openai.OpenAIError, ValueError) as error:
+        except (openai.OpenAIError, ValueError, TypeError, AttributeError, RecursionError) as error:
             return _Failure(f"its answer cannot be read ({error})")
 
     @cached_property
@@ -184,18 +175,21 @@ class ChatModel:
         )
 
     def _failed(self, reason: str, record: CallRecord, hint: str = "") -> CallFailed:
-        reason = " ".join(self._without_key(reason).split())
-        if len(reason) > 300:
-            reason = reason[:299] + "…"
+        reason = self._shown(reason)
         message = f"The model {record.model} at {self.settings.place} failed at the {record.stage}: {reason}."
         return CallFailed(message, record.model_copy(update={"error": reason}), hint)
+
+    def _shown(self, reason: str) -> str:
+        """Give a reason as it may be told and stored: on one line, not too long, and without a key."""
+        line = " ".join(self._without_key(reason).split())
+        return line[:299] + "…" if len(line) > 300 else line
 
     def _without_key(self, text: str) -> str:
         parts = urlsplit(self.settings.url)
         values = [value for _, value in parse_qsl(parts.query)]
         for secret in (self.settings.key.get_secret_value(), unquote(parts.password or ""), *values):
             if secret:
-                text = text.replace(secret, "***")
+                text = text.replace(secret, "***").replace(repr(secret)[1:-1], "***")
         return text
 
 
@@ -232,11 +226,6 @@ def _hint(failure: _Failure) -> str:
     if failure.wait is not None and failure.wait > LONGEST_WAIT:
         return f"The server asks to wait {failure.wait:.0f} seconds; run the command again then."
     return ""
-
-
-def _sendable(text: str) -> str:
-    """Replace lone surrogates, which no endpoint takes and no file holds."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _digest(messages: Sequence[Message]) -> str:

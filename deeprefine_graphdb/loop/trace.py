@@ -5,15 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from deeprefine_graphdb.model.actions import Frozen
+from deeprefine_graphdb.model.counts import counted
 from deeprefine_graphdb.model.errors import DeepRefineError, UsageError
 from deeprefine_graphdb.model.graph import Triple
 from deeprefine_loaders.atomic import write_durable
 from deeprefine_loaders.identity import has_surrogate
+
+# A number that no store takes, which an endpoint may give and a saved trace then has, counts as none.
+Count = Annotated[int, BeforeValidator(counted)]
+ASIDE = "Correct it, or move it away."
+MOST_HOPS = 1_000_000
 
 
 class Open(BaseModel):
@@ -68,8 +74,8 @@ class Retrieval(Open):
 class PendingStep(Open):
     """A step whose triples are there and whose judgement is not."""
 
-    step: int
-    num_hops: int
+    step: int = Field(ge=1, le=MOST_HOPS)
+    num_hops: int = Field(ge=0, le=MOST_HOPS)
     base_top_k: int
     query: str
     retrieval: Retrieval
@@ -96,10 +102,10 @@ class CallRecord(Frozen):
     stage: str
     model: str
     prompt_digest: str
-    tokens_in: int = 0
-    tokens_out: int = 0
+    tokens_in: Count = 0
+    tokens_out: Count = 0
     seconds: float = 0.0
-    retries: int = 0
+    retries: Count = 0
     error: str = ""
     ts: str = ""
 
@@ -189,10 +195,12 @@ def read_trace(path: Path) -> dict[str, Any]:
         data = json.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise DeepRefineError(f"There is no loop trace {path}.") from None
+    except RecursionError:
+        raise DeepRefineError(f"The loop trace {path} is nested too deep.", ASIDE) from None
     except (OSError, ValueError) as error:
-        raise DeepRefineError(f"The loop trace {path} cannot be read: {error}.") from None
+        raise DeepRefineError(f"The loop trace {path} cannot be read: {error}.", ASIDE) from None
     if not isinstance(data, dict):
-        raise DeepRefineError(f"The loop trace {path} is not a JSON object.")
+        raise DeepRefineError(f"The loop trace {path} is not a JSON object.", ASIDE)
     return data
 
 
@@ -203,8 +211,9 @@ def load_trace(path: Path) -> LoopTrace:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise DeepRefineError(f"The loop trace {path} does not fit at {place}: {first['msg']}.") from None
-
+        raise DeepRefineError(
+            f"The loop trace {path} does not fit at {place}: {first['msg']}.", ASIDE
+        ) from None
     if not trace.query_id:
         trace.query_id = query_id(trace.query)
     return trace

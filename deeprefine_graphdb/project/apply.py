@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from deeprefine_graphdb.grammar.actions import format_action
@@ -154,7 +156,8 @@ def chosen_actions(
     stuck = [action for action in chosen if not action.executable]
     if stuck:
         numbered = [str(action.number) for action in stuck]
-        reason, advice = _why_stuck(view, stuck[0].action)
+        before = [action.action for action in chosen[: chosen.index(stuck[0])]]
+        reason, advice = _why_stuck(view, before, stuck[0].action)
         raise NeedsDecision(
             f"Action {', '.join(numbered)} of proposal {proposal.id} cannot be executed: {reason}",
             f"{advice} Leave it out with --reject {','.join(numbered)}.".strip(),
@@ -168,13 +171,18 @@ def chosen_actions(
     return [(action.number, action.action) for action in chosen]
 
 
-def _why_stuck(view: GraphView, action: Action) -> tuple[str, str]:
-    """Give why an action cannot be carried out on the graph as it is, and what to do about that."""
-    alone = GraphView(view.reader)
-    try:
-        perform(alone, bind(alone, action, "alone"), sequence(0))
-    except ActionRefused as refused:
-        return refused.message, refused.hint
+def _why_stuck(view: GraphView, before: Sequence[Action], action: Action) -> tuple[str, str]:
+    """Give why an action cannot be carried out on the graph as it is, or after those before it, and what to do."""
+    for earlier, when in (((), ""), (before, "After the actions before it: ")):
+        alone = GraphView(view.reader)
+        seq = sequence(0)
+        try:
+            for number, each in enumerate(earlier):
+                with suppress(ActionRefused):
+                    perform(alone, bind(alone, each, f"earlier.{number}"), seq)
+            perform(alone, bind(alone, action, "alone"), seq)
+        except ActionRefused as refused:
+            return when + refused.message, refused.hint
     return f"The review of {format_action(action)} found it so.", ""
 
 
@@ -239,7 +247,7 @@ def _refuse_decided(log: Log, proposal: ProposalBody, recorded: bool) -> None:
 def _refuse_stale(view: GraphView, proposal: ProposalBody) -> None:
     moved = view.moved(proposal.footprint)
     if moved:
-        shown = ", ".join(_in_words(question) for question in moved[:NAMED])
+        shown = ", ".join(_in_words(view, question) for question in moved[:NAMED])
         more = f" and {len(moved) - NAMED} more" if len(moved) > NAMED else ""
         raise StaleProposal(
             f"Proposal {proposal.id} was planned on a graph that has moved since: {shown}{more}.",
@@ -247,7 +255,7 @@ def _refuse_stale(view: GraphView, proposal: ProposalBody) -> None:
         )
 
 
-def _in_words(question: str) -> str:
+def _in_words(view: GraphView, question: str) -> str:
     kind, _, what = question.partition(":")
     words = {
         "entity": "entity",
@@ -258,7 +266,16 @@ def _in_words(question: str) -> str:
         "members": "the hyperedges and dangling links of",
         "loose": "the object",
     }
+    if kind == "between":
+        what = " and ".join(_label(view, entity_id) for entity_id in json.loads(what))
+    elif kind in {"entity", "edges", "members"}:
+        what = _label(view, what)
     return f"{words[kind]} {what}"
+
+
+def _label(view: GraphView, entity_id: str) -> str:
+    row = view.entity_row(entity_id)
+    return row.label if row is not None else entity_id
 
 
 def _new_records(proposal: ProposalBody) -> tuple[NewRecord, ...]:

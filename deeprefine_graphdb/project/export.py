@@ -19,7 +19,7 @@ from deeprefine_graphdb.provenance.compile import record_statements
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import ExportBody, new_id, to_record
 from deeprefine_graphdb.stores.protocol import GraphStore
-from deeprefine_loaders.atomic import replace_file, write_durable
+from deeprefine_loaders.atomic import replace_file, write_durable, write_out
 from deeprefine_loaders.render import render_digest
 
 
@@ -81,11 +81,14 @@ def _images(manifest: Iterable[ManifestEntry]) -> set[tuple[str, str, str | None
 
 
 def export_to(base: KnowledgeBase, target: Path) -> ExportReport:
-    """Write the graph to another place; graph.json, the manifest and the log stay as they are."""
+    """Write the graph to another place; graph.json, the manifest and the log stay as they are.
+
+    What is no file (a device, a pipe) is written to and not replaced.
+    """
     with base.open("read") as store:
         touched = store.touched()
         with _naming_the_file(target):
-            digest = replace_file(target, graph_bytes(store.base, touched))
+            digest = write_out(target, graph_bytes(store.base, touched))
         state = store.state()
         return ExportReport(
             outcome="written",
@@ -163,14 +166,23 @@ def _write_sidecar(
     }
     data = (json.dumps(sidecar, ensure_ascii=True, indent=1) + "\n").encode("ascii")
     path = base.project.sidecar
-    if not path.exists() or path.read_bytes() != data:
-        write_durable(path, data)
+    try:
+        if not path.exists() or path.read_bytes() != data:
+            write_durable(path, data)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise DeepRefineError(
+            f"{base.project.graph_json} is written, and {path} beside it cannot be: {reason}.",
+            "Run `deeprefine-db export` again when it can be written.",
+        ) from error
 
 
 @contextmanager
 def _naming_the_file(path: Path) -> Iterator[None]:
     try:
         yield
+    except BrokenPipeError:
+        raise
     except OSError as error:
         reason = error.strerror or str(error)
         raise DeepRefineError(f"{path} cannot be written: {reason}.", "The file is as it was.") from error

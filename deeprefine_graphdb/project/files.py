@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from deeprefine_graphdb.project.paths import ProjectPaths, write_whole
+from deeprefine_loaders.atomic import naming
 
 
 class ResultRow(BaseModel):
@@ -46,8 +47,9 @@ def append_result(project: ProjectPaths, row: ResultRow) -> Path:
     line = json.dumps(row.model_dump(mode="json"), ensure_ascii=True) + "\n"
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
     try:
-        os.write(descriptor, line.encode("ascii"))  # one write: appends of several processes do not mix
-        os.fsync(descriptor)
+        with naming(path):
+            os.write(descriptor, line.encode("ascii"))  # one write: appends of several processes do not mix
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
     return path

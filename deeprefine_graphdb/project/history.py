@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -13,8 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from deeprefine_graphdb.model.errors import UsageError
+from deeprefine_graphdb.model.errors import StoreLocked, UsageError
 from deeprefine_graphdb.project.paths import ProjectPaths, write_whole
+from deeprefine_loaders.atomic import naming
 from deeprefine_loaders.identity import has_surrogate
 from deeprefine_loaders.notes import read_notes
 
@@ -22,6 +24,8 @@ if sys.platform == "win32":
     import msvcrt
 else:
     import fcntl
+
+LONGEST_WAIT = 10.0
 
 
 @dataclass(frozen=True)
@@ -32,10 +36,14 @@ class History:
     problems: list[str] = field(default_factory=list)
 
     def pending(self) -> list[dict[str, Any]]:
-        """Give the questions still to be refined: ``refined`` is not true, one per id, in file order."""
+        """Give the questions still to be refined: ``refined`` is not true, one per id, in file order.
+
+        A text with half a character is none: no model can be asked it.
+        """
         first: dict[str, dict[str, Any]] = {}
         for row in self.rows:
-            if row.get("refined") is not True and str(row.get("query") or "").strip():
+            question = str(row.get("query") or "")
+            if row.get("refined") is not True and question.strip() and not has_surrogate(question):
                 first.setdefault(row_id(row), row)
         return list(first.values())
 
@@ -61,6 +69,10 @@ def read_history(path: Path) -> History:
         row = _parse(line)
         if row is not None:
             found.rows.append(row)
+            if has_surrogate(str(row.get("query") or "")):
+                found.problems.append(
+                    f"{path.name} line {number}: its question is not valid text, so it is not asked."
+                )
         elif line.strip():
             kind = "not a JSON object" if whole else "cut off (a write was interrupted)"
             found.problems.append(f"{path.name} line {number} is {kind} and was passed over.")
@@ -93,7 +105,7 @@ def ensure(path: Path, question: str, *, source: str = "user", refined: bool = F
 
 
 def sync_memory(project: ProjectPaths, warn: Callable[[str], None]) -> dict[str, int]:
-    """Queue the questions of graphify's notes that are not known yet; give how many: ``added`` and ``known``.
+    """Queue the questions of graphify's notes that are not known yet; give how many notes are ``added`` and ``known``.
 
     ``warn`` is told of each note that cannot be read.
     """
@@ -101,13 +113,17 @@ def sync_memory(project: ProjectPaths, warn: Callable[[str], None]) -> dict[str,
     with _exclusive(project.history):
         known = {row_id(row) for row in read_history(project.history).rows}
         rows = []
+        told = 0
         for item in notes:
-            if not item.question.strip() or query_id(item.question) in known:
+            if not item.question.strip():
+                continue
+            if query_id(item.question) in known:
+                told += 1
                 continue
             known.add(query_id(item.question))
             rows.append(_new_row(item.question, "graphify_memory", {"memory_file": project.shown(item.path)}))
         _append(project.history, rows)
-    return {"added": len(rows), "known": len(known)}
+    return {"added": len(rows), "known": told}
 
 
 def mark_refined(path: Path, identities: Iterable[str], refined: bool = True) -> int:
@@ -154,7 +170,7 @@ def _append(path: Path, rows: list[dict[str, Any]]) -> None:
     if not rows:
         return
     _close_last_line(path)
-    with path.open("ab") as stream:
+    with naming(path), path.open("ab") as stream:
         stream.write("".join(_dump(row) + "\n" for row in rows).encode("utf-8"))
         stream.flush()
         os.fsync(stream.fileno())
@@ -197,7 +213,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str, bool]]:
 def _parse(line: str) -> dict[str, Any] | None:
     try:
         value = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 
@@ -208,14 +224,37 @@ def _now() -> str:
 
 @contextmanager
 def _exclusive(path: Path) -> Iterator[None]:
-    """Hold the queue's lock: a file of its own, because marking lines replaces the queue."""
+    """Hold the queue's lock: a file of its own, because marking lines replaces the queue.
+
+    Raises :class:`StoreLocked` when another process does not let go of it, :class:`UsageError` when the queue is
+    something that lines cannot be added to.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path.with_name("history.lock"), os.O_RDWR | os.O_CREAT, 0o666)
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path} is not a file.", "Move it away.")
+    lock = path.with_name("history.lock")
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        if sys.platform == "win32":
-            msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
-        else:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        until = time.monotonic() + LONGEST_WAIT
+        while not _locked(descriptor):
+            if time.monotonic() > until:
+                raise StoreLocked(
+                    f"Another process holds {lock}.", "Run the command again when it has ended."
+                )
+            time.sleep(0.05)
         yield
     finally:
         os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in {errno.EACCES, errno.EAGAIN, errno.EDEADLK}:
+            return False
+        raise
+    return True

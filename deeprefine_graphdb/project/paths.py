@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from deeprefine_graphdb.model.errors import GraphFormatError, UsageError
-from deeprefine_loaders.atomic import replace_file
+from deeprefine_loaders.atomic import remove_left_overs, replace_file
+from deeprefine_loaders.identity import has_surrogate
 
 GITIGNORE = """\
 # The store and the index are built from graph.json and the log; log/ is meant to be committed.
@@ -126,8 +128,9 @@ class ProjectPaths:
             return str(path)
 
     def prepare(self) -> None:
-        """Make ``graphify-out/.deeprefine`` and its ``.gitignore``, unless they are there."""
+        """Make ``graphify-out/.deeprefine`` and its ``.gitignore``, unless they are there; tidy up after the killed."""
         self.deeprefine.mkdir(parents=True, exist_ok=True)
+        remove_left_overs(self.deeprefine)
         ignore = self.deeprefine / ".gitignore"
         if not ignore.exists():
             write_whole(ignore, GITIGNORE)
@@ -138,7 +141,7 @@ def find_project(given: Path | None = None, start: Path | None = None) -> Projec
 
     A folder counts when it has ``graphify-out/graph.json``, or ``graphify-out/.deeprefine`` where the file
     has been lost and can be exported again. Raises :class:`UsageError` when the given folder does not exist,
-    and :class:`GraphFormatError` when there is no graph.
+    and :class:`GraphFormatError` when there is no graph, or something that is no file has its name.
     """
     if given is not None:
         root = given.expanduser().absolute()
@@ -151,20 +154,34 @@ def find_project(given: Path | None = None, start: Path | None = None) -> Projec
                 f"{root / 'graphify-out' / 'graph.json'} does not exist.",
                 "Run `graphify update .` there first, or give another --project-root.",
             )
-        return ProjectPaths(root)
+        return _with_a_file(ProjectPaths(root))
     here = (start or Path.cwd()).absolute()
     for folder in (here, *here.parents):
         if _is_project(folder):
-            return ProjectPaths(folder)
+            return _with_a_file(ProjectPaths(folder))
     raise GraphFormatError(
         f"No graphify-out/graph.json in {here} or above it.",
         "Run `graphify update .` first, or say where it is with --project-root DIR.",
     )
 
 
+def _with_a_file(project: ProjectPaths) -> ProjectPaths:
+    """Refuse a graph.json that is a folder, a pipe or a device: a pipe would be waited for for ever."""
+    if has_surrogate(str(project.root)):
+        raise UsageError(
+            f"The name of the folder {project.root} is not valid text, and no store can be opened in it.",
+            "Rename it.",
+        )
+    if os.path.lexists(project.graph_json) and not project.graph_json.is_file():
+        raise GraphFormatError(
+            f"{project.graph_json} is not a file.", "Put the graph.json of graphify in its place."
+        )
+    return project
+
+
 def _is_project(folder: Path) -> bool:
     out = folder / "graphify-out"
-    return (out / "graph.json").is_file() or (out / ".deeprefine").is_dir()
+    return os.path.lexists(out / "graph.json") or (out / ".deeprefine").is_dir()
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -17,6 +17,7 @@ from deeprefine_graphdb.model.actions import Action, Footprint
 from deeprefine_graphdb.model.errors import (
     ActionRefused,
     DeepRefineError,
+    GrammarError,
     NeedsDecision,
     NothingToDo,
     UsageError,
@@ -103,7 +104,13 @@ def proposal_of_files(
     Nothing is recorded.
     """
     text = read_text(refinement_file)
-    actions = parse_answer(text)
+    try:
+        actions = parse_answer(text)
+    except GrammarError as fault:
+        line = text.count("\n", 0, fault.place) + 1
+        raise GrammarError(
+            f"{refinement_file}, line {line}: {fault.message}", fault.place, fault.hint
+        ) from None
     if not actions:
         raise NothingToDo(f"{refinement_file} has no actions.")
     trace = _checked_trace(trace_file, text, check)
@@ -198,7 +205,7 @@ def _checked_trace(path: Path | None, refinement: str, check: bool) -> TraceBody
     if check:
         faults = trace_faults(read_trace(path), refinement)
         if faults:
-            more = f", and {len(faults) - FAULTS_NAMED} more faults" if len(faults) > FAULTS_NAMED else ""
+            more = f"; and {len(faults) - FAULTS_NAMED} more" if len(faults) > FAULTS_NAMED else ""
             raise NeedsDecision(
                 f"The trace {path} is not valid: {'; '.join(faults[:FAULTS_NAMED])}{more}.",
                 "Correct it, or apply the file all the same with --skip-trace-check.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,14 @@ from deeprefine_graphdb.loop.driver import LoopOutcome, Task, run_questions
 from deeprefine_graphdb.loop.llm import ChatModel, ModelSettings
 from deeprefine_graphdb.loop.trace import CallRecord, load_trace
 from deeprefine_graphdb.model.actions import Frozen
-from deeprefine_graphdb.model.errors import DeepRefineError, ModelError, NeedsDecision, NothingToDo
+from deeprefine_graphdb.model.errors import (
+    DeepRefineError,
+    ModelError,
+    NeedsDecision,
+    NothingToDo,
+    StatementError,
+    StoreLocked,
+)
 from deeprefine_graphdb.project import history
 from deeprefine_graphdb.project.apply import apply_proposal
 from deeprefine_graphdb.project.files import ResultRow, append_result
@@ -67,17 +75,22 @@ class RefineReport(Frozen):
     @property
     def exit_code(self) -> int:
         """6 when a question failed at the model, else the first other failure's, 3 when nothing was to do."""
-        codes = [each.exit_code for each in self.questions]
+        codes = [
+            NothingToDo.exit_code if each.outcome == "waiting" else each.exit_code for each in self.questions
+        ]
         if ModelError.exit_code in codes:
             return ModelError.exit_code
-        if all(each.outcome == "waiting" for each in self.questions):
+        if all(code == NothingToDo.exit_code for code in codes):
             return NothingToDo.exit_code
-        return next((code for code in codes if code), 0)
+        return next((code for code in codes if code not in {0, NothingToDo.exit_code}), 0)
 
 
 @dataclass(frozen=True)
 class RefineJob:
-    """How to refine: ``again`` repeats what waits or is done, ``apply_by`` applies in that person's name."""
+    """How to refine: ``again`` repeats what waits or is done, ``apply_by`` applies in that person's name.
+
+    With ``debug`` the traceback of a failure that nobody foresaw is shown on stderr.
+    """
 
     retriever: Retriever
     model: ChatModel
@@ -85,10 +98,11 @@ class RefineJob:
     jobs: int = 1
     again: bool = False
     apply_by: str | None = None
+    debug: bool = False
 
 
-def chat_model(settings: Settings) -> ChatModel:
-    """Make the client of the chat model that the settings name."""
+def chat_model(settings: Settings, say: Say) -> ChatModel:
+    """Make the client of the chat model that the settings name; ``say`` is told when it has to try again."""
     endpoint = settings.chat()
     return ChatModel(
         ModelSettings(
@@ -98,7 +112,8 @@ def chat_model(settings: Settings) -> ChatModel:
             judge_model=settings.text("judge_model"),
             refine_model=settings.text("refine_model"),
             timeout=endpoint.timeout,
-        )
+        ),
+        say=say,
     )
 
 
@@ -195,24 +210,46 @@ def _set_aside_recorded(log: Log, path: Path) -> None:
     """Take a finished trace that the log holds out of the way; an unfinished one is gone on with."""
     if not path.exists():
         return
-    identity = trace_body(load_trace(path)).id
+    try:
+        identity = trace_body(load_trace(path)).id
+    except (DeepRefineError, ValueError):
+        return  # its question fails by itself, and names the file
     if any(trace.id == identity for trace in log.traces()):
         path.rename(path.with_name(f"{path.stem}.{identity}.json"))
 
 
 def _finish(base: KnowledgeBase, outcome: LoopOutcome, job: RefineJob, say: Say) -> Refined:
     """Keep what a question ended with; its own failure stays its own."""
-    result = _result(outcome)
+    result = _result(outcome, job)
     if outcome.error is None:
         try:
             result = _keep(base, outcome, result, job)
-        except DeepRefineError as error:
-            result = _failed(result, error)
+        except Exception as error:  # whatever befalls a question, the others go on
+            result = _failed(result, error, job)
+            advice = _about_trace(base.project.trace(result.query_id), error)
+            result = result.model_copy(update={"error": f"{result.error} {advice}".strip()})
+    if result.outcome != "failed":
+        try:
+            append_result(base.project, _row(result))
+        except OSError as error:
+            say(f"The result could not be noted: {error.filename}: {error.strerror}.")
     if result.error:
         say(f"{result.question}: {result.error}")
-    if result.outcome != "failed":
-        append_result(base.project, _row(result))
     return result
+
+
+def _about_trace(path: Path, error: Exception) -> str:
+    """Say what becomes of the paid answers of a loop that could not be recorded.
+
+    What a store cannot take it cannot take the next time: the trace would fail its question for ever.
+    """
+    if isinstance(error, StoreLocked | NeedsDecision) or not path.exists():
+        return ""
+    if isinstance(error, StatementError):
+        aside = path.with_name(f"{path.stem}.unstorable.json")
+        path.replace(aside)
+        return f"Its answers are kept in {aside.name}, and the next run asks anew."
+    return f"The next run records its answers; to ask anew instead, move {path} away."
 
 
 def _keep(base: KnowledgeBase, outcome: LoopOutcome, result: Refined, job: RefineJob) -> Refined:
@@ -229,11 +266,11 @@ def _keep(base: KnowledgeBase, outcome: LoopOutcome, result: Refined, job: Refin
     try:
         report = apply_proposal(base, reviewed.proposal, by=job.apply_by)
     except (NeedsDecision, NothingToDo) as error:
-        return result.model_copy(update={"error": str(error), "exit_code": NeedsDecision.exit_code})
+        return result.model_copy(update={"error": str(error), "exit_code": error.exit_code})
     return result.model_copy(update={"outcome": "applied", "refinement_id": report.refinement.id})
 
 
-def _result(outcome: LoopOutcome) -> Refined:
+def _result(outcome: LoopOutcome, job: RefineJob) -> Refined:
     trace = outcome.trace
     result = Refined(
         query_id=history.query_id(outcome.question),
@@ -248,13 +285,23 @@ def _result(outcome: LoopOutcome) -> Refined:
         tokens_out=outcome.tokens_out,
         seconds=round(outcome.seconds, 3),
     )
-    return _failed(result, outcome.error) if outcome.error is not None else result
+    return _failed(result, outcome.error, job) if outcome.error is not None else result
 
 
-def _failed(result: Refined, error: Exception) -> Refined:
-    if not isinstance(error, DeepRefineError):
-        raise error
-    return result.model_copy(update={"outcome": "failed", "error": str(error), "exit_code": error.exit_code})
+def _failed(result: Refined, error: Exception, job: RefineJob) -> Refined:
+    if isinstance(error, DeepRefineError):
+        return result.model_copy(
+            update={"outcome": "failed", "error": str(error), "exit_code": error.exit_code}
+        )
+    if job.debug:
+        traceback.print_exception(error)
+    if isinstance(error, OSError) and error.strerror:
+        told = (
+            f"{error.filename} cannot be used: {error.strerror}." if error.filename else f"{error.strerror}."
+        )
+    else:
+        told = f"{type(error).__name__}: {error}. This was not foreseen; --debug shows where it happened."
+    return result.model_copy(update={"outcome": "failed", "error": told, "exit_code": 1})
 
 
 def _row(result: Refined) -> ResultRow:

@@ -20,9 +20,11 @@ from typing import NamedTuple
 
 from deeprefine_graphdb.graph.view import GraphView
 from deeprefine_graphdb.model.actions import Frozen
+from deeprefine_graphdb.model.errors import DeepRefineError
 from deeprefine_graphdb.model.write import StoreState
 from deeprefine_graphdb.retrieval.terms import terms
 from deeprefine_graphdb.stores.protocol import GraphStore
+from deeprefine_loaders.atomic import naming
 
 FORMAT = 1
 OpenReader = Callable[[], AbstractContextManager[GraphStore]]
@@ -109,8 +111,10 @@ class EdgeCatalogue:
 
         After refinements only the edges that they touched are read again; on a new base, or with ``rebuild``,
         everything is. The store is open while edges are read, not while they are indexed.
+
+        Raises :class:`DeepRefineError` when the index cannot be written.
         """
-        with self._building:
+        with self._building, naming(self.folder), self._writing():
             with open_reader() as store:
                 state = store.state()
                 stamp = self.stamp()
@@ -121,6 +125,17 @@ class EdgeCatalogue:
                         return self._update(store, state)
                 building, db = self._spool(store)
             return self._build(building, db, state)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Say in a sentence of ours what SQLite cannot do: a full or read-only disk, a folder that is a file."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise DeepRefineError(
+                f"The index {self.path} cannot be written: {error}.",
+                "Free some space there or let this user write there; the index can be removed at any time.",
+            ) from error
 
     @contextlib.contextmanager
     def open(self) -> Iterator[sqlite3.Connection]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import threading
 import time
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import numpy.typing as npt
 
+from deeprefine_graphdb.model.counts import counted
 from deeprefine_graphdb.model.errors import ModelError
 
 if TYPE_CHECKING:
@@ -98,14 +100,16 @@ class Embedder:
             raise self._failed(f"gave no answer within {self._timeout:g} s") from None
         except openai.APIConnectionError:
             raise self._failed("cannot be reached") from None
-        except (openai.OpenAIError, ValueError, TypeError, AttributeError) as error:
+        except (openai.OpenAIError, ValueError, TypeError, AttributeError, RecursionError) as error:
             raise self._failed(f"gave an answer that cannot be read ({type(error).__name__})") from None
         self._count(answer, time.monotonic() - began)
         return self._vectors(answer, len(batch))
 
     def _vectors(self, answer: Any, wanted: int) -> Vectors:
         try:
-            rows = [item.embedding for item in sorted(answer.data, key=lambda item: item.index or 0)]
+            rows = [
+                _numbers(item.embedding) for item in sorted(answer.data, key=lambda item: item.index or 0)
+            ]
             vectors = np.array(rows, dtype=np.float32)
         except (AttributeError, TypeError, ValueError):
             raise self._failed("gave an answer without embeddings") from None
@@ -119,7 +123,7 @@ class Embedder:
         with self._counting:
             self.calls += 1
             self.seconds += seconds
-            self.tokens += int(getattr(getattr(answer, "usage", None), "total_tokens", 0) or 0)
+            self.tokens += counted(getattr(getattr(answer, "usage", None), "total_tokens", 0))
 
     def _failed(self, what: str) -> ModelError:
         said = KEY_LIKE.sub("***", what.replace(self._key, "***") if self._key else what)
@@ -139,6 +143,13 @@ class Embedder:
             timeout=self._timeout,
             max_retries=self._retries,
         )
+
+
+def _numbers(embedding: Any) -> Any:
+    """Give the numbers of an embedding; some servers send base64 of 32-bit floats whatever they are asked for."""
+    if isinstance(embedding, str):
+        return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4")
+    return embedding
 
 
 def normalised(vectors: Vectors) -> Vectors:

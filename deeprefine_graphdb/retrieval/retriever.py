@@ -68,7 +68,7 @@ class StoreRetriever:
                 if attempt == TRIES or stamp.of(store.state()):
                     return self._found(store, stamp, hits)
             stamp = self._index.catalogue.refresh(self._open)
-        raise IndexStale("The retrieval index could not be read.", "Run `deeprefine-db index --rebuild`.")
+        raise _unreadable()
 
     def expand(self, question: str, entity_ids: Sequence[str], hops: int, limit: int) -> Retrieved:
         """Give the edges within ``hops`` of the entities, both ways, at most 50 out and 50 in an entity.
@@ -80,7 +80,10 @@ class StoreRetriever:
             return self._expand(self._known_stamp(), question, entity_ids, hops, limit)
         except sqlite3.DatabaseError:
             stamp = self._index.catalogue.refresh(self._open, rebuild=True)
+        try:
             return self._expand(stamp, question, entity_ids, hops, limit)
+        except sqlite3.DatabaseError as error:
+            raise _unreadable() from error
 
     def source_text(self, entity_ids: Sequence[str]) -> str:
         """Give the text around where the entities come from, ``""`` when there is none."""
@@ -161,6 +164,10 @@ class StoreRetriever:
             evidence=f"{hops} hop{'s' if hops != 1 else ''} in the store, "
             f"{len(kept)} of {len(scores)} edges, ranked by {self._index.describe()}{spread}",
         )
+
+
+def _unreadable() -> IndexStale:
+    return IndexStale("The retrieval index could not be read.", "Run `deeprefine-db index --rebuild`.")
 
 
 def _within(view: GraphView, entity_ids: Iterable[str], hops: int) -> dict[str, Edge]:

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from deeprefine_graphdb.retrieval.embed import Vectors
+from deeprefine_loaders.atomic import naming
 
 DIGEST = 32
 FLOAT = 4
@@ -80,7 +81,7 @@ class VectorFile:
 
 
 def _append(path: Path, at: int, data: bytes) -> None:
-    with path.open("r+b" if path.exists() else "x+b") as stream:
+    with naming(path), path.open("r+b" if path.exists() else "x+b") as stream:
         stream.truncate(at)
         stream.seek(at)
         stream.write(data)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from deeprefine_graphdb.model.actions import Frozen
-from deeprefine_graphdb.model.errors import IndexStale, StoreLocked
+from deeprefine_graphdb.model.errors import DeepRefineError, IndexStale, StoreLocked
 from deeprefine_graphdb.retrieval.catalogue import EdgeCatalogue, Stamp, read_stamp
 from deeprefine_graphdb.retrieval.embed import Embedder, Vectors
 from deeprefine_graphdb.retrieval.ranking import Hit, IndexMoved
@@ -260,6 +260,11 @@ class VectorIndex:
             db.execute("BEGIN EXCLUSIVE")
             yield
         except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                raise DeepRefineError(
+                    f"The index in {self._folder} cannot be written: {error}.",
+                    "Free some space there or let this user write there; then run the command again.",
+                ) from error
             raise StoreLocked(
                 f"Another process has been embedding into {self._folder} for {LOCK_SECONDS:.0f} s.",
                 "Wait for it to end, then run the command again.",

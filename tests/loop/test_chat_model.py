@@ -145,3 +145,11 @@ def test_half_characters_are_mended_both_ways() -> None:
     assert reply.text == "a\ufffdb"
     assert server.chats[0].messages[0]["content"] == "x\ufffdy"
     assert (reply.call.tokens_in, reply.call.tokens_out) == (0, 0)
+
+
+def test_a_key_is_not_shown_in_whatever_form_the_client_quotes_it() -> None:
+    with OpenAIServer(in_order("done")) as server:
+        patient = Patient(server, key="sk-line\nbreak", max_retries=0)
+        with pytest.raises(CallFailed) as failure:
+            patient.model.complete("judgement", MESSAGES)
+    assert "sk-line" not in str(failure.value)

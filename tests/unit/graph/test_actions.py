@@ -31,6 +31,28 @@ def test_insert_binds_ends_that_exist_and_marks_what_it_adds() -> None:
     assert added["_deeprefine"].startswith("r1.1:")
 
 
+@pytest.mark.parametrize(("a", "b"), [("a", "b"), ("A", "B")])
+def test_a_former_name_is_free_for_another_entity(a: str, b: str) -> None:
+    on = view([node(a, "A"), node(b, "B")], [link(a, "uses", b)])
+    swapped = plan(on, 'replace_node("A", "Tmp")|replace_node("B", "A")|replace_node("Tmp", "B")')
+    assert [bound.intent.kind for bound in swapped.bound] == ["rename"] * 3
+    assert {each["id"]: each["label"] for each in rendered(on)["nodes"]} == {a: "B", b: "A"}
+    assert triples(rendered(on)) == [(a, "uses", b)]
+
+
+def test_the_name_that_a_merge_took_is_free_too() -> None:
+    on = view([A, B, C], [])
+    plan(on, 'replace_node("A", "B")|replace_node("C", "A")')
+    assert {each["id"]: each["label"] for each in rendered(on)["nodes"]} == {"b": "B", "c": "A"}
+
+
+def test_blanks_around_a_name_make_no_other_entity() -> None:
+    on = view([A, B], [])
+    plan(on, 'insert_edge(" A ", "uses", "B\n")|replace_node("A ", "D")')
+    assert {each["id"]: each["label"] for each in rendered(on)["nodes"]} == {"a": "D", "b": "B"}
+    assert triples(rendered(on)) == [("a", "uses", "b")]
+
+
 def test_insert_creates_a_missing_end_beside_the_one_it_is_linked_to() -> None:
     on = view([A], [])
     effect = plan(on, 'insert_edge("A", "uses", "Straße Ω 2")').effects[0]

@@ -44,18 +44,23 @@ actions = st.one_of(
 class Naive:
     """Names and triples as plain lists; an action that the rules refuse raises ``KeyError``."""
 
-    alias: dict[str, str] = field(default_factory=dict)
+    alias: dict[str, set[str]] = field(default_factory=dict)
     nodes: dict[str, str] = field(default_factory=dict)
     edges: list[tuple[str, str, str]] = field(default_factory=list)
 
     def find(self, name: str) -> str | None:
         if name.lower() in self.nodes and name in self.nodes:
             return name
-        found = [key for key, shown in self.nodes.items() if shown == name]
-        if found:
-            return found[0]
-        key = self.alias.get(name)
-        return key if key in self.nodes else None
+        found = self.present(name)
+        if found is not None:
+            return found
+        former = self.alias.get(name, set())
+        if len(former) > 1:
+            raise KeyError(name)
+        return next(iter(former), None)
+
+    def present(self, name: str) -> str | None:
+        return next((key for key, shown in self.nodes.items() if shown == name), None)
 
     def run(self, action: Action) -> None:
         if isinstance(action, InsertEdge):
@@ -72,10 +77,10 @@ class Naive:
                 raise KeyError(triple)
             self.edges.remove(triple)
         else:
-            old, new = self.must(action.old), self.find(action.new)
+            old, new = self.must(action.old), self.present(action.new)
             if new is None or new == old:
                 if self.nodes[old] != action.new:
-                    self.alias[self.nodes[old]] = old
+                    self.alias.setdefault(self.nodes[old], set()).add(old)
                     self.nodes[old] = action.new
             else:
                 self.merge(old, new)
@@ -105,8 +110,8 @@ class Naive:
                 continue
             kept.append(moved)
         self.edges = kept
-        self.alias = {name: new if key == old else key for name, key in self.alias.items()}
-        self.alias[self.nodes.pop(old)] = new
+        self.alias = {name: {new if key == old else key for key in keys} for name, keys in self.alias.items()}
+        self.alias.setdefault(self.nodes.pop(old), set()).add(new)
         self.taken.add(old)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deeprefine_graphdb.model.errors import UsageError
+from deeprefine_graphdb.model.errors import StoreLocked, UsageError
 from deeprefine_graphdb.project import history
 from deeprefine_graphdb.project.paths import ProjectPaths
 
@@ -126,6 +126,52 @@ def test_a_symbolic_link_and_the_mode_survive_marking(queue: Path, tmp_path: Pat
     assert real.stat().st_mode & 0o777 == 0o640
 
 
+def test_a_line_that_no_parser_takes_is_passed_over(queue: Path) -> None:
+    history.add(queue, "what is a?")
+    with queue.open("ab") as stream:
+        stream.write(b"[" * 100_000 + b"\n" + b'{"a":' * 100_000 + b"\n")
+        stream.write(
+            b'{"query": "what is \xff?", "refined": false}\n{"query": "half \\ud83d", "refined": false}\n'
+        )
+    history.add(queue, "what is b?")
+    found = history.read_history(queue)
+    assert [row["query"] for row in found.pending()] == ["what is a?", "what is b?"]
+    assert [problem.split(" line ")[1].split(" ", 1)[0].rstrip(":") for problem in found.problems] == [
+        "2",
+        "3",
+        "4",
+        "5",
+    ]
+    assert history.mark_refined(queue, [history.query_id("what is b?")]) == 1
+    assert queue.read_bytes().count(b"[" * 100_000) == 1
+
+
+def test_a_queue_in_use_is_waited_for_and_then_told(queue: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "LONGEST_WAIT", 0.2)
+    history.add(queue, "what is a?")
+    script = (
+        "import sys, time; from pathlib import Path; from deeprefine_graphdb.project.history import _exclusive\n"
+        "with _exclusive(Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
+    )
+    holder = subprocess.Popen([sys.executable, "-c", script, str(queue)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(StoreLocked, match=r"history\.lock"):
+            history.add(queue, "what is b?")
+    finally:
+        holder.kill()
+        holder.wait()
+    history.add(queue, "what is b?")
+    assert len(history.read_history(queue).rows) == 2
+
+
+def test_a_queue_that_is_no_file_is_refused(queue: Path) -> None:
+    queue.mkdir(parents=True)
+    with pytest.raises(UsageError, match="is not a file"):
+        history.add(queue, "what is a?")
+
+
 def test_notes_of_graphify_are_queued_once(tmp_path: Path) -> None:
     project = ProjectPaths(tmp_path)
     project.memory.mkdir(parents=True)
@@ -135,7 +181,7 @@ def test_notes_of_graphify_are_queued_once(tmp_path: Path) -> None:
     (project.memory / "query_3.md").write_text("no front matter\n", encoding="utf-8")
     history.add(project.history, "known already")
     said: list[str] = []
-    assert history.sync_memory(project, said.append) == {"added": 1, "known": 2}
+    assert history.sync_memory(project, said.append) == {"added": 1, "known": 1}
     assert history.sync_memory(project, said.append) == {"added": 0, "known": 2}
     assert "query_3.md" in said[0]
     rows = history.read_history(project.history).rows

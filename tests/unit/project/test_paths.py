@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,28 @@ def test_no_graph_is_said_with_the_next_step(tmp_path: Path) -> None:
         find_project(tmp_path)
     with pytest.raises(UsageError, match="not a folder"):
         find_project(tmp_path / "nowhere")
+
+
+def test_a_graph_json_that_is_no_file_is_said(root: Path) -> None:
+    graph = root / "graphify-out" / "graph.json"
+    graph.unlink()
+    graph.mkdir()
+    for start in (root, root / "graphify-out"):
+        with pytest.raises(GraphFormatError, match="is not a file"):
+            find_project(start=start)
+    graph.rmdir()
+    for target in ("nowhere", "graph.json"):
+        graph.symlink_to(target)
+        with pytest.raises(GraphFormatError, match="is not a file"):
+            find_project(root)
+        graph.unlink()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of any bytes")
+def test_a_folder_whose_name_is_no_text_is_refused(root: Path) -> None:
+    odd = root.rename(root.with_name("kb\udcff"))
+    with pytest.raises(UsageError, match="not valid text"):
+        find_project(odd)
 
 
 def test_the_files_have_the_names_of_the_contract(root: Path) -> None:

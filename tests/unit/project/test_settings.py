@@ -104,11 +104,20 @@ def test_no_secret_is_shown(project: ProjectPaths) -> None:
     [
         ("modle = 'x'", "`modle` that does not exist"),
         ("llm_key = 'x'", "holds the key"),
-        ("jobs = 'two'", "must be a int"),
-        ("jobs = true", "must be a int"),
-        ("jobs = 0", "at least 1"),
-        ("timeout = -1", "at least 0"),
-        ("timeout = nan", "at least 0"),
+        ("jobs = 'two'", "must be a whole number"),
+        ("jobs = true", "must be a whole number"),
+        ("model = 1", "must be a text"),
+        ("timeout = 'x'", "must be a number"),
+        ("auto_export = 1", "must be true or false"),
+        ("api_key = 'x'", "in the environment only"),
+        ("jobs = 0", "from 1 to 64"),
+        ("jobs = 65", "from 1 to 64"),
+        ("timeout = -1", "from 0.001"),
+        ("timeout = 0", "from 0.001"),
+        ("timeout = nan", "from 0.001"),
+        ("wait = inf", "from 0 to"),
+        ("wait = 1e300", "from 0 to"),
+        ("store = " + "[" * 100_000, "nested too deep"),
         ("jobs = [", "cannot be read"),
     ],
 )
@@ -128,8 +137,45 @@ def test_a_whole_number_is_taken_for_seconds(project: ProjectPaths) -> None:
 
 
 @pytest.mark.parametrize(
-    ("variable", "text"), [("DEEPREFINE_JOBS", "many"), ("DEEPREFINE_AUTO_EXPORT", "perhaps")]
+    ("variable", "text"),
+    [
+        ("DEEPREFINE_JOBS", "many"),
+        ("DEEPREFINE_JOBS", "9" * 5000),
+        ("DEEPREFINE_AUTO_EXPORT", "perhaps"),
+        ("DEEPREFINE_WAIT", "nan"),
+        ("DEEPREFINE_WAIT", "inf"),
+        ("DEEPREFINE_TIMEOUT", "0"),
+    ],
 )
 def test_a_wrong_variable_is_refused_by_name(project: ProjectPaths, variable: str, text: str) -> None:
     with pytest.raises(UsageError, match=variable):
         load_settings(project, {}, {variable: text})
+
+
+@pytest.mark.parametrize(
+    "url", ["notaurl", "ftp://x/v1", "http://", "http://[::1/v1", "http://a b/v1", "http://x:y/"]
+)
+@pytest.mark.parametrize("variable", ["DEEPREFINE_LLM_URL", "DEEPREFINE_EMBED_URL"])
+def test_a_url_that_is_none_is_refused_when_it_is_used(
+    project: ProjectPaths, url: str, variable: str
+) -> None:
+    settings = load_settings(project, {}, {variable: url})
+    with pytest.raises(UsageError, match=variable) as caught:
+        settings.chat() if "LLM" in variable else settings.embedding()
+    assert url == "http://" or url not in str(caught.value)
+    write(project, f"llm_url = '{url}'")
+    with pytest.raises(UsageError, match=r"config\.toml"):
+        load_settings(project, {}, {}).chat()
+
+
+@pytest.mark.parametrize("key", ["sk-a\nb", "sk-ä", "sk a", "sk-\x00"])
+def test_a_key_that_cannot_be_sent_is_refused_and_not_shown(project: ProjectPaths, key: str) -> None:
+    settings = load_settings(project, {}, {"DEEPREFINE_LLM_API_KEY": key, "DEEPREFINE_EMBED_API_KEY": key})
+    for endpoint, variable in (
+        (settings.chat, "DEEPREFINE_LLM_API_KEY"),
+        (settings.embedding, "DEEPREFINE_EMBED_API_KEY"),
+    ):
+        with pytest.raises(UsageError, match=variable) as caught:
+            endpoint()
+        assert key not in str(caught.value)
+        assert repr(key)[1:-1] not in str(caught.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 
@@ -44,6 +45,19 @@ def test_rows_out_of_order_are_put_in_order(server: OpenAIServer) -> None:
     server.embed = shuffled
     vectors = Embedder("m", server.url).embed(["a", "b"])
     assert vectors[0][0] < vectors[1][0]
+
+
+def test_numbers_in_base64_are_read_too(server: OpenAIServer) -> None:
+    def packed(request: Request) -> Answer:
+        data = base64.b64encode(np.array([3, 4], "<f4").tobytes()).decode("ascii")
+        rows = [{"object": "embedding", "index": 0, "embedding": data}]
+        usage = {"prompt_tokens": 1, "total_tokens": "many"}
+        return Answer(body=json.dumps({"object": "list", "model": "m", "data": rows, "usage": usage}))
+
+    server.embed = packed
+    embedder = Embedder("m", server.url)
+    np.testing.assert_allclose(embedder.embed(["a"]), [[0.6, 0.8]], atol=1e-6)
+    assert embedder.tokens == 0
 
 
 def test_a_local_server_needs_no_key(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:

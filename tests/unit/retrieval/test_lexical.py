@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deeprefine_graphdb.model.errors import DeepRefineError
 from deeprefine_graphdb.retrieval import catalogue as catalogue_module
 from deeprefine_graphdb.retrieval.lexical import LexicalIndex
 from deeprefine_graphdb.retrieval.terms import terms
@@ -225,3 +226,35 @@ def test_a_missing_index_file_is_not_made_by_searching(tmp_path: Path) -> None:
     with pytest.raises(sqlite3.DatabaseError):
         LexicalIndex(tmp_path).search("anything", 1)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_one_sentence_that_names_the_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = MemoryStore([("a", "calls", "b")])
+    index = LexicalIndex(tmp_path / "index")
+
+    def full(*_: object) -> tuple[int, int]:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(catalogue_module, "_index_words", full)
+        with pytest.raises(DeepRefineError, match="database or disk is full") as told:
+            index.catalogue.refresh(store.open)
+        assert str(index.catalogue.path) in told.value.message
+        assert list(index.catalogue.folder.iterdir()) == []
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+        with pytest.raises(OSError, match="No space left") as refused:
+            index.catalogue.refresh(store.open)
+        assert refused.value.filename == str(index.catalogue.folder)
+    index.catalogue.refresh(store.open)
+    assert len(index.search("calls", 5)) == 1
+
+
+def test_a_file_in_the_place_of_the_index_is_named(tmp_path: Path) -> None:
+    index = LexicalIndex(tmp_path / "index")
+    index.catalogue.folder.write_text("x", encoding="utf-8")
+    with pytest.raises(OSError, match="index") as refused:
+        index.catalogue.refresh(MemoryStore([("a", "calls", "b")]).open)
+    assert refused.value.filename == str(index.catalogue.folder)
