@@ -19,8 +19,9 @@ from deeprefine_graphdb.graph.unecho_model import (
     Unechoed,
     no_images,
 )
-from deeprefine_graphdb.graph.unecho_nodes import settle_stubs, unecho_nodes
+from deeprefine_graphdb.graph.unecho_nodes import unecho_nodes
 from deeprefine_graphdb.graph.unecho_place import Placed, place_all
+from deeprefine_graphdb.graph.unecho_stubs import settle_stubs
 from deeprefine_graphdb.graph.unecho_text import is_ast
 from deeprefine_loaders.amend import Amendments, amend
 from deeprefine_loaders.basefile import BaseFile

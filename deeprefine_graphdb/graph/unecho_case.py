@@ -11,10 +11,10 @@ from deeprefine_graphdb.graph.manifest import ManifestEntry
 from deeprefine_graphdb.graph.texts import STAMP, stamp
 from deeprefine_graphdb.graph.unecho_found import Found, Mark, Pair, pair_of
 from deeprefine_graphdb.graph.unecho_model import Draft, Images, ObjectKind, Place
-from deeprefine_graphdb.graph.unecho_text import is_stub, link_identity
+from deeprefine_graphdb.graph.unecho_text import ends_of, is_stub, link_identity
 from deeprefine_graphdb.model.actions import MAX_ACTIONS
 from deeprefine_loaders.basefile import BaseFile
-from deeprefine_loaders.identity import storable_text
+from deeprefine_loaders.identity import column_text, storable_text
 from deeprefine_loaders.objects import read_object
 
 _TAKEN_AWAY = frozenset({"removed", "folded", "moved"})
@@ -26,6 +26,16 @@ class Known:
 
     def __init__(self, entry: ManifestEntry) -> None:
         self.entry = entry
+
+    @property
+    def before(self) -> str:
+        """The text without our change, ``""`` where it is not in the base."""
+        return self.entry.base or ""
+
+    @property
+    def after(self) -> str:
+        """The text as we wrote it, ``""`` where we wrote none."""
+        return self.entry.disk or ""
 
     @cached_property
     def base(self) -> dict[str, Any]:
@@ -172,7 +182,7 @@ class Case:
 
     def file_is_gone(self, members: dict[str, Any]) -> bool:
         """Tell whether a source file left the file as a whole: none of its nodes is left, and others went with it."""
-        name = members.get("source_file")
+        name = column_text(members.get("source_file"))
         return bool(name) and name not in self.found.unstamped_files and name in self._gone_nodes[1]
 
     @property
@@ -191,7 +201,7 @@ class Case:
             if place not in touched:
                 text = self.base.read(missing.start, missing.end).decode("utf-8")
                 members = read_object(text)
-                files.add(members.get("source_file") or "")
+                files.add(column_text(members.get("source_file")) or "")
                 if is_stub(members):
                     stubs[node_id(members)] = Gone(members, text, place)
         return stubs, files
@@ -213,8 +223,7 @@ class Case:
         for missing in self.base.missing("link", self.found.graph.links.key) if ids else ():
             text = self.base.read(missing.start, missing.end).decode("utf-8")
             members = read_object(text)
-            source, _, target = link_identity(members)
-            if source in ids or target in ids:
+            if not ids.isdisjoint(ends_of(members)):
                 gone.append(Gone(members, text, (missing.section, missing.ordinal)))
         return gone
 
@@ -225,12 +234,10 @@ class Case:
         there = {mark.stamp for mark in self.marks("link") if mark.valid}
         for known in self.entries["link"]:
             if known.entry.disk is not None and known.stamp not in there:
-                source, _, target = known.disk_identity
-                fused[pair_of(source, target)].append(known.disk)
+                fused[pair_of(*ends_of(known.disk))].append(known.disk)
         for gone in self.gone_links if fused else ():
-            source, _, target = link_identity(gone.members)
-            if pair_of(source, target) in fused:
-                fused[pair_of(source, target)].append(gone.members)
+            if (pair := pair_of(*ends_of(gone.members))) in fused:
+                fused[pair].append(gone.members)
         return fused
 
     @cached_property
@@ -256,7 +263,7 @@ class Case:
     def our_pairs(self) -> dict[Pair, str]:
         """Pairs on which we wrote a link: the action, by pair."""
         return {
-            pair_of(known.disk_identity[0], known.disk_identity[2]): known.entry.by
+            pair_of(*ends_of(known.disk)): known.entry.by
             for known in self.entries["link"]
             if known.entry.disk is not None
         }

@@ -8,8 +8,8 @@ from deeprefine_graphdb.graph.unecho_case import Case, Known
 from deeprefine_graphdb.graph.unecho_found import Mark, Pair, pair_of
 from deeprefine_graphdb.graph.unecho_match import STEM, Matches
 from deeprefine_graphdb.graph.unecho_model import Echo, Kept, Restored
-from deeprefine_graphdb.graph.unecho_nodes import is_lost_stub, keep_stub, mark_text
-from deeprefine_graphdb.graph.unecho_text import is_ast, link_identity, restored, stripped, unbled
+from deeprefine_graphdb.graph.unecho_stubs import is_lost_stub, keep_stub
+from deeprefine_graphdb.graph.unecho_text import ends_of, is_ast, link_identity, restored, stripped, unbled
 from deeprefine_loaders.header import Header
 from deeprefine_loaders.identity import edge_key
 from deeprefine_loaders.objects import read_object
@@ -125,7 +125,7 @@ class _Links:
         for mark, _ in forms[1:]:
             self._cut(mark, mark.key)
         text = self._text(first, known)
-        source, _, target = link_identity(read_object(text))
+        source, target = ends_of(read_object(text))
         if self._dangles(source, target, entry.by):
             self._cut(first, first.key)
             self._gone(known, "one of its ends is not in the graph any more")
@@ -156,9 +156,10 @@ class _Links:
 
     def _text(self, mark: Mark, known: Known) -> str:
         header: Header = self.case.found.graph.header
-        source, _, target = link_identity(mark.members)
-        fused = self.case.fused.get(pair_of(source, target), ()) if known.entry.key in self.of_key else ()
-        return restored(mark.raw, known.entry.base or "", mark_text(known), header, fused=fused)
+        fused = (
+            self.case.fused.get(pair_of(*ends_of(mark.members)), ()) if known.entry.key in self.of_key else ()
+        )
+        return restored(mark.raw, known.before, known.after, header, fused=fused)
 
     def _is_kept(self, known: Known) -> bool:
         """Tell whether the base keeps a link that it had and the file has in no form."""
@@ -167,10 +168,10 @@ class _Links:
             return True
         if case.file_is_gone(known.base):
             return False
-        source, _, target = known.base_identity
+        source, target = ends_of(known.base)
         ends = {source, target}
         if known.moves:
-            return self._excused(known.disk_identity[0], known.disk_identity[2], ends)
+            return self._excused(*ends_of(known.disk), ends)
         if entry.kind == "folded":
             survivor = self._survivor(known)
             if survivor is None or self._is_there(survivor):
@@ -178,7 +179,7 @@ class _Links:
             there = survivor.disk or survivor.base
             if there.get("source_file") != known.base.get("source_file"):
                 return True
-            source, _, target = link_identity(there)
+            source, target = ends_of(there)
             return self._excused(source, target, ends)
         return True
 
@@ -197,8 +198,7 @@ class _Links:
         pairs = set(self.case.our_pairs)
         for known in self.of_key.values():
             if known.entry.kind == "folded" and (survivor := self._survivor(known)) is not None:
-                source, _, target = link_identity(survivor.disk or survivor.base)
-                pairs.add(pair_of(source, target))
+                pairs.add(pair_of(*ends_of(survivor.disk or survivor.base)))
         return self.case.found.links_on(pairs)
 
     def _survivor(self, known: Known) -> Known | None:
@@ -239,7 +239,7 @@ class _Links:
         if text is None or place is None:
             return
         members = read_object(text)
-        source, _, target = link_identity(members)
+        source, target = ends_of(members)
         by = self._cause(source, target, members)
         if by is not None and not self._dangles(source, target, by):
             why = f"graphify may have left it out because of {by}"
@@ -247,7 +247,7 @@ class _Links:
 
     def _keep(self, known: Known) -> None:
         entry, case = known.entry, self.case
-        source, _, target = known.base_identity
+        source, target = ends_of(known.base)
         if self._dangles(source, target, entry.by):
             self._gone(known, "one of its ends is not in the graph any more")
         elif entry.base is not None and entry.place is not None:

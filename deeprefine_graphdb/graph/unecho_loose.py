@@ -9,7 +9,6 @@ from deeprefine_graphdb.graph.manifest import ManifestEntry
 from deeprefine_graphdb.graph.unecho_case import Case, Known
 from deeprefine_graphdb.graph.unecho_found import Mark
 from deeprefine_graphdb.graph.unecho_model import Echo, Kept, Restored
-from deeprefine_graphdb.graph.unecho_nodes import mark_text
 from deeprefine_graphdb.graph.unecho_text import listed, restored, stripped
 from deeprefine_loaders.identity import storable_text
 from deeprefine_loaders.objects import read_object
@@ -72,7 +71,7 @@ def _restore(case: Case, mark: Mark, known: Known) -> None:
     if before is None:
         case.draft.echoes.append(Echo("hyperedge", mark.place, mark.key, mark.by, mark.raw))
         return
-    text = restored(mark.raw, before, mark_text(known), case.found.graph.header, alive)
+    text = restored(mark.raw, before, known.after, case.found.graph.header, alive)
     if listed(read_object(before)) and not listed(read_object(text)):
         case.draft.echoes.append(Echo("hyperedge", mark.place, mark.key, mark.by, mark.raw, added=False))
         _gone(case, known, "none of its members is in the graph any more")
@@ -106,7 +105,7 @@ def _absent(case: Case, known: Known) -> None:
         _gone(case, known, "one of its members is not in the graph any more")
     else:
         why = "graphify drops a hyperedge of which a member is gone, and that member was ours"
-        case.draft.kept.append(Kept("hyperedge", entry.key, entry.by, entry.base or "", entry.place, why))
+        case.draft.kept.append(Kept("hyperedge", entry.key, entry.by, known.before, entry.place, why))
 
 
 def _gone(case: Case, known: Known, why: str) -> None:

@@ -117,6 +117,12 @@ def link_identity(members: Mapping[str, Any]) -> tuple[str, str, str]:
     return ends[0], column_text(members.get(name)) or "", ends[1]
 
 
+def ends_of(members: Mapping[str, Any]) -> tuple[str, str]:
+    """Give source and target of a link as the columns of a parsed file have them."""
+    source, _, target = link_identity(members)
+    return source, target
+
+
 def canonical(members: Mapping[str, Any]) -> str:
     """Give the text that graphify sorts nodes, links and hyperedges by."""
     return json.dumps(members, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

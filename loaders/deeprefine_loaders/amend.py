@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from .collector import collector_paused
 from .columns import (
@@ -21,16 +20,16 @@ from .columns import (
 )
 from .errors import FormatError
 from .graphfile import GraphFile
-from .header import Header, Section
+from .header import Header
 from .identity import edge_key
 from .parse import Parser
 from .scan import Member, scan_object, scan_value, utf8
 from .splice import Container, Cut, cuts_for
+from .steps import Keep, New, Step, ordinals_of, steps_of, write
 from .style import write_string
 
 _CHUNK = 1 << 22
 _PAIRS = 1 << 14
-_GROWTH = 1 << 25
 _STEM = 24
 """Characters of an edge key before the mark of its occurrence."""
 
@@ -58,20 +57,6 @@ class Amended:
     inserted: dict[str, list[int]]
 
 
-class _Keep(NamedTuple):
-    first: int
-    behind: int
-
-
-class _New(NamedTuple):
-    before: int
-    number: int
-    text: str
-
-
-_Step = _Keep | _New
-
-
 def amend(graph: GraphFile, amendments: Amendments) -> Amended:
     """Give the file that differs from a parsed one by these amendments; the same as a parse of its bytes would.
 
@@ -87,8 +72,15 @@ def _amend(graph: GraphFile, amendments: Amendments) -> Amended:
     for name in (*amendments.inserted, *(name for name, _ in amendments.removed)):
         if header.section(name) is None:
             raise KeyError(f"the file has no section {name}")
-    steps = {section.name: _steps(section, amendments) for section in header.sections}
-    text, spans, ends = _write(graph, steps, _top_level(graph, amendments.header))
+    steps = {
+        section.name: steps_of(
+            section.count,
+            {ordinal for name, ordinal in amendments.removed if name == section.name},
+            amendments.inserted.get(section.name, ()),
+        )
+        for section in header.sections
+    }
+    text, spans, ends = write(graph, steps, _top_level(graph, amendments.header))
     parser = _Again(text, graph.source, ends)
     parser.nodes.columns = _nodes(graph, steps)
     parser.nodes.places = {node_id: at for at, node_id in enumerate(parser.nodes.columns.id)}
@@ -110,7 +102,7 @@ def _amend(graph: GraphFile, amendments: Amendments) -> Amended:
         digest.update(text[start : start + _CHUNK].encode("latin-1"))
     hexdigest = digest.hexdigest()
     amended = GraphFile(graph.source, text, hexdigest, *parser.result(hexdigest))
-    return Amended(amended, {name: _ordinals(steps[name]) for name in amendments.inserted})
+    return Amended(amended, {name: ordinals_of(steps[name]) for name in amendments.inserted})
 
 
 class _Again(Parser):
@@ -142,158 +134,27 @@ class _KnownLinks(LinkReader):
         return False
 
 
-def _steps(section: Section, amendments: Amendments) -> list[_Step]:
-    """Say in order what the section is made of: runs of its own elements, and new ones."""
-    name, count = section.name, section.count
-    removed = {ordinal for where, ordinal in amendments.removed if where == name}
-    inserted = sorted(
-        ((before, number, text) for number, (before, text) in enumerate(amendments.inserted.get(name, ()))),
-        key=lambda item: item[:2],
-    )
-    steps: list[_Step] = []
-    first = 0
-
-    def keep(behind: int) -> None:
-        if first < behind:
-            steps.append(_Keep(first, behind))
-
-    places = sorted({*removed, *(before for before, _, _ in inserted)})
-    at = 0
-    for place in places:
-        keep(place)
-        first = place
-        while at < len(inserted) and inserted[at][0] == place:
-            steps.append(_New(*inserted[at]))
-            at += 1
-        if place in removed:
-            first = place + 1
-    keep(count)
-    return steps
-
-
-def _ordinals(steps: Sequence[_Step]) -> list[int]:
-    ordinals: dict[int, int] = {}
-    at = 0
-    for step in steps:
-        if isinstance(step, _New):
-            ordinals[step.number] = at
-            at += 1
-        else:
-            at += step.behind - step.first
-    return [ordinals[number] for number in range(len(ordinals))]
-
-
-def _write(
-    graph: GraphFile, steps: dict[str, list[_Step]], cuts: list[Cut]
-) -> tuple[str, dict[str, Spans], dict[int, int]]:
-    """Give the text, the spans of all elements, and where each section ends by where it starts."""
-    spans = {name: Spans() for name in graph.spans}
-    ends: dict[int, int] = {}
-    text = ""
-    waiting: list[str] = []
-    size = 0
-    for part in _parts(graph, steps, cuts, spans, ends):
-        waiting.append(part)
-        size += len(part)
-        if size > _GROWTH:
-            # A string that grows by few large pieces is not there twice, as its parts and their join would be.
-            text += "".join(waiting)
-            waiting, size = [], 0
-    text += "".join(waiting)
-    return text, spans, ends
-
-
-def _parts(
-    graph: GraphFile,
-    steps: dict[str, list[_Step]],
-    cuts: list[Cut],
-    spans: dict[str, Spans],
-    ends: dict[int, int],
-) -> Iterator[str]:
-    text = graph.text
-    length = place = 0
-    changes: list[Section | Cut] = [*graph.header.sections, *cuts]
-    for change in sorted(changes, key=lambda change: (change.start, change.end)):
-        yield from _chunks(text, place, change.start)
-        length += change.start - place
-        place = change.end
-        if isinstance(change, Cut):
-            new = _latin(change.text)
-            length += len(new)
-            yield new
-            continue
-        start = length
-        old, found = graph.spans[change.name], spans[change.name]
-        for piece, step in _pieces(text, change, old, steps[change.name]):
-            if isinstance(step, _Keep):
-                _shift(old, step, length - old.starts[step.first], found)
-                yield from _chunks(text, old.starts[step.first], old.ends[step.behind - 1])
-                length += old.ends[step.behind - 1] - old.starts[step.first]
-                continue
-            if step is not None:
-                found.add([length], [length + len(piece)])
-            length += len(piece)
-            yield piece
-        ends[start] = length
-    yield from _chunks(text, place, len(text))
-
-
-def _chunks(text: str, start: int, end: int) -> Iterator[str]:
-    for place in range(start, end, _CHUNK):
-        yield text[place : min(place + _CHUNK, end)]
-
-
-def _pieces(
-    text: str, section: Section, spans: Spans, steps: list[_Step]
-) -> Iterator[tuple[str, _Step | None]]:
-    """Give the parts of a section in order, each with its step if it is one; a run's text is left to the caller."""
-    layout, count = section.layout, section.count
-    if not steps:
-        yield "[]", None
-        return
-    yield "[" + (text[section.start + 1 : spans.starts[0]] if count else layout.open), None
-    for at, step in enumerate(steps):
-        before = step.first if isinstance(step, _Keep) else step.before
-        if at:
-            own = 0 < before < count
-            yield text[spans.ends[before - 1] : spans.starts[before]] if own else layout.separator, None
-        yield "" if isinstance(step, _Keep) else _latin(step.text), step
-    yield (text[spans.ends[count - 1] : section.end - 1] if count else layout.close) + "]", None
-
-
-def _shift(spans: Spans, step: _Keep, by: int, into: Spans) -> None:
-    starts, ends = spans.starts[step.first : step.behind], spans.ends[step.first : step.behind]
-    if by:
-        starts, ends = array("Q", [at + by for at in starts]), array("Q", [at + by for at in ends])
-    into.starts.extend(starts)
-    into.ends.extend(ends)
-
-
-def _latin(text: str) -> str:
-    return text if text.isascii() else text.encode("utf-8").decode("latin-1")
-
-
-def _spliced(old: Sequence[Any], steps: Sequence[_Step], new: Sequence[Any]) -> list[Any]:
+def _spliced(old: Sequence[Any], steps: Sequence[Step], new: Sequence[Any]) -> list[Any]:
     """Give a column with the steps of its section taken; ``new`` has the values of the new elements in order."""
     column: list[Any] = []
     fresh = iter(new)
     for step in steps:
-        if isinstance(step, _Keep):
+        if isinstance(step, Keep):
             column.extend(old[step.first : step.behind])
         else:
             column.append(next(fresh))
     return column
 
 
-def _values(steps: Sequence[_Step]) -> list[Any]:
-    return [scan_value(step.text, 0)[0] for step in steps if isinstance(step, _New)]
+def _values(steps: Sequence[Step]) -> list[Any]:
+    return [scan_value(step.text, 0)[0] for step in steps if isinstance(step, New)]
 
 
-def _changes(steps: Sequence[_Step], count: int) -> bool:
-    return list(steps) != ([_Keep(0, count)] if count else [])
+def _changes(steps: Sequence[Step], count: int) -> bool:
+    return list(steps) != ([Keep(0, count)] if count else [])
 
 
-def _nodes(graph: GraphFile, steps: dict[str, list[_Step]]) -> NodeColumns:
+def _nodes(graph: GraphFile, steps: dict[str, list[Step]]) -> NodeColumns:
     if "nodes" not in steps or not _changes(steps["nodes"], len(graph.nodes.id)):
         return graph.nodes
     reader = NodeReader(graph.source)
@@ -302,7 +163,7 @@ def _nodes(graph: GraphFile, steps: dict[str, list[_Step]]) -> NodeColumns:
     return NodeColumns(**{name: _spliced(old[name], steps["nodes"], new[name]) for name in old})
 
 
-def _links(graph: GraphFile, steps: dict[str, list[_Step]]) -> LinkColumns:
+def _links(graph: GraphFile, steps: dict[str, list[Step]]) -> LinkColumns:
     """Give the links of all sections. Equal triples are counted anew where one of them went or came."""
     columns = LinkColumns()
     touched: set[str] = set()
@@ -315,7 +176,7 @@ def _links(graph: GraphFile, steps: dict[str, list[_Step]]) -> LinkColumns:
         reader.columns.dangling = [False] * len(reader.columns.key)
         for name, values in vars(columns).items():
             values.extend(_spliced(part[name], steps[section.name], vars(reader.columns)[name]))
-        kept = sum(step.behind - step.first for step in steps[section.name] if isinstance(step, _Keep))
+        kept = sum(step.behind - step.first for step in steps[section.name] if isinstance(step, Keep))
         if kept < section.count:
             touched |= {key[:_STEM] for key in _left_out(part["key"], steps[section.name])}
         touched |= {key[:_STEM] for key in reader.columns.key}
@@ -324,10 +185,10 @@ def _links(graph: GraphFile, steps: dict[str, list[_Step]]) -> LinkColumns:
     return columns
 
 
-def _left_out(keys: list[str], steps: Sequence[_Step]) -> Iterator[str]:
+def _left_out(keys: list[str], steps: Sequence[Step]) -> Iterator[str]:
     place = 0
     for step in steps:
-        if isinstance(step, _Keep):
+        if isinstance(step, Keep):
             yield from keys[place : step.first]
             place = step.behind
     yield from keys[place:]
@@ -352,7 +213,7 @@ def _take(take: Callable[[list[Any], list[int], list[int]], None], values: list[
 
 
 def _hyperedges(
-    graph: GraphFile, steps: dict[str, list[_Step]], text: str, spans: dict[str, Spans]
+    graph: GraphFile, steps: dict[str, list[Step]], text: str, spans: dict[str, Spans]
 ) -> HyperedgeColumns:
     sections = graph.header.of_kind("hyperedge")
     if not any(_changes(steps[section.name], section.count) for section in sections):
