@@ -206,3 +206,43 @@ def test_what_another_store_says_to_the_contrary_counts_only_while_it_is_active(
     assert [(each.refinement, each.sense) for each in done.result.differences] == [(second, "healed")]
     history.undo(first)
     assert_same(history)
+
+
+NEEDED = ('insert_edge("A", "calls", "New")', 'insert_edge("New", "is", "B")')
+
+
+def test_undoing_a_suspended_refinement_frees_what_depends_on_it() -> None:
+    history = History.rebased(graph(without(NODES, "a"), []), made_on(graph(NODES, []), *NEEDED))
+    assert outcome_of(history, "r2") == ["depends-on"]
+    history.undo("r1")
+    assert_same(history)
+    assert outcome_of(history, "r2") == ["reapplied"]
+
+
+def test_leaving_an_action_out_frees_what_depends_on_its_refinement() -> None:
+    history = History.rebased(graph(without(NODES, "a"), []), made_on(graph(NODES, []), *NEEDED))
+    history.resolve("theirs", 0)
+    assert_same(history)
+    assert [outcome_of(history, each) for each in ("r1", "r2")] == [["dropped"], ["reapplied"]]
+
+
+def test_dropping_what_another_store_said_frees_what_it_opposed() -> None:
+    made = [
+        *made_on(graph(NODES, [USES]), 'delete_edge("A", "uses", "B")'),
+        made_on(graph(NODES, []), 'insert_edge("B", "is", "C")', 'insert_edge("A", "uses", "B")')[1],
+    ]
+    history = History.rebased(graph(NODES, []), of_sides(made, [True]))
+    assert [outcome_of(history, each) for each in ("r1", "r2")] == [["already"], ["opposed"]]
+    history.words.append(Resolution(action="r1.1", keep="drop"))
+    history.judge_again("r1")
+    assert_same(history)
+    assert outcome_of(history, "r2") == ["reapplied"]
+
+
+def test_an_edge_both_ends_of_which_were_merged_goes_back_at_one_end() -> None:
+    history = store(
+        'replace_node("A", "D")', 'replace_node("B", "C")', nodes=[*NODES, node("d", "D")], links=[USES]
+    )
+    history.undo("r1")
+    assert_same(history)
+    assert [(edge.src, edge.tgt) for edge in history.store.edges_of("a") if edge.live] == [("a", "c")]
