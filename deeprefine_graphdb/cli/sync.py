@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -58,9 +57,10 @@ def sync_lines(report: SyncReport) -> Iterator[str]:
     yield from became_lines(report.became)
     for conflict in report.settled:
         yield f"Conflict {conflict.id} ({conflict.kind}) is over."
-    for note_ in report.notes[:NOTES_SHOWN]:
-        yield note_.text
-    rest = report.notes[NOTES_SHOWN:]
-    if rest:
-        counts = Counter(each.kind for each in rest)
-        yield f"And {', '.join(f'{number:,} {kind}' for kind, number in counts.items())}; `--json` has all."
+    said = [each for each in report.notes if each.kind != "unconfirmed"]
+    yield from (each.text for each in said[:NOTES_SHOWN])
+    if len(said) > NOTES_SHOWN:
+        yield f"And {len(said) - NOTES_SHOWN:,} more notes; `--json` has all."
+    if report.unconfirmed:
+        kept = counted(report.unconfirmed, "object")
+        yield f"The base keeps {kept} that the file lacks, perhaps only since we took them out; `--json` names them."

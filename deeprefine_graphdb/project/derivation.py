@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from deeprefine_graphdb import stores
 from deeprefine_graphdb.graph import outcomes
 from deeprefine_graphdb.graph.base_view import ParsedBase
-from deeprefine_graphdb.graph.derive import ActiveRefinement, Derived, Given, derive
+from deeprefine_graphdb.graph.derive import ActiveRefinement, Given, derive
 from deeprefine_graphdb.model.actions import Effect, Frozen, Intent
+from deeprefine_graphdb.model.graph import Alias
 from deeprefine_graphdb.model.write import NewRecord, Record, StoreState
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.provenance.log import Log
@@ -25,7 +26,7 @@ from deeprefine_graphdb.provenance.records import (
 )
 from deeprefine_graphdb.provenance.remains import left_behind
 from deeprefine_graphdb.stores.journal import chain
-from deeprefine_graphdb.stores.protocol import Generation
+from deeprefine_graphdb.stores.protocol import Generation, Touched
 from deeprefine_loaders.graphfile import GraphFile
 
 
@@ -46,11 +47,16 @@ class Became(Frozen):
 class Derivation:
     """A graph derived anew over a base, not yet written.
 
-    ``records`` go into the log, the first of them with the effects that came out otherwise beside it.
+    ``touched`` and ``aliases`` are the rows that differ from the base, ``refinements`` counts the active ones and
+    ``suspended`` names those in conflict. ``records`` go into the log. What the derivation looked things up in is not
+    kept, since it is large.
     """
 
     graph: GraphFile
-    derived: Derived
+    touched: Touched
+    aliases: tuple[Alias, ...]
+    refinements: int
+    suspended: frozenset[str]
     records: tuple[NewRecord, ...]
     became: tuple[Became, ...]
     opened: tuple[ConflictBody, ...]
@@ -91,7 +97,17 @@ def derive_after(graph: GraphFile, log: Log, said: Sequence[NewRecord]) -> Deriv
     )
     more: list[AnyBody] = [*opened, *(body for body, _ in settled)]
     records = (*said[:-1], last, *(to_record(body, last.ts) for body in more))
-    return Derivation(graph, derived, records, became, opened, tuple(conflict for _, conflict in settled))
+    return Derivation(
+        graph=graph,
+        touched=derived.touched(),
+        aliases=tuple(derived.view.overlay.aliases.values()),
+        refinements=len(derived.by_refinement),
+        suspended=derived.suspended,
+        records=records,
+        became=became,
+        opened=opened,
+        settled=tuple(conflict for _, conflict in settled),
+    )
 
 
 def write_derivation(base: KnowledgeBase, state: StoreState, log: Log, derivation: Derivation) -> StoreState:
@@ -101,7 +117,7 @@ def write_derivation(base: KnowledgeBase, state: StoreState, log: Log, derivatio
     """
     records = (*log.records, *derivation.records)
     rows = project_all(records)
-    touched, nodes = derivation.derived.touched(), derivation.graph.nodes
+    touched, nodes = derivation.touched, derivation.graph.nodes
     present = {*nodes.id, *(entity.id for entity in touched.entities)}
     gone = left_behind(records, present, state.revision)
     return stores.load_generation(
@@ -110,7 +126,7 @@ def write_derivation(base: KnowledgeBase, state: StoreState, log: Log, derivatio
             base=derivation.graph,
             state=state,
             touched=replace(touched, entities=(*touched.entities, *gone)),
-            aliases=tuple(derivation.derived.view.overlay.aliases.values()),
+            aliases=derivation.aliases,
             nodes=rows.nodes,
             relations=rows.relations,
         ),

@@ -89,7 +89,7 @@ def apply_log(
         skipped=skipped,
         became=tuple(each for each in derivation.became if each.outcome != "reapplied" or each.note),
         opened=derivation.opened,
-        suspended=tuple(sorted(derivation.derived.suspended)),
+        suspended=tuple(sorted(derivation.suspended)),
         revision=state.revision,
         dry_run=dry_run,
     )

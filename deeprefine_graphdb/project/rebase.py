@@ -29,13 +29,11 @@ EMPTY = Log(())
 
 @dataclass(frozen=True)
 class Rebased:
-    """A rebase that is planned: the file's ancestor, the file less our echo, and what becomes of every action."""
+    """A rebase that is planned: what is recorded of the file, and what becomes of every action."""
 
     state: StoreState
     log: Log
     body: SyncBody
-    ancestor: Ancestor
-    unechoed: Unechoed
     derivation: Derivation
 
 
@@ -81,7 +79,7 @@ def plan_rebase(
     first, *rest = derivation.records
     first = first.model_copy(update={"body": body.model_dump(mode="json")})
     derivation = replace(derivation, records=(first, *rest))
-    return Rebased(state, log, body, ancestor, unechoed, derivation)
+    return Rebased(state, log, body, derivation)
 
 
 def _without(unechoed: Unechoed, found: GraphFile, other: Log) -> Unechoed:
@@ -164,7 +162,7 @@ def _dumped(manifest: Iterable[ManifestEntry]) -> dict[str, list[dict[str, objec
 
 def _in_the_file(log: Log, unechoed: Unechoed, graph: GraphFile, derivation: Derivation) -> tuple[str, ...]:
     """Give the active refinements whose work the file shows already, all of it."""
-    wanted = manifest_of(BaseFile.of(graph), derivation.derived.touched())
+    wanted = manifest_of(BaseFile.of(graph), derivation.touched)
     there = {_image(entry) for entry in unechoed.manifest}
     missing = {entry.by.rpartition(".")[0] for entry in wanted if _image(entry) not in there}
     wanted_images = set(map(_image, wanted))

@@ -86,9 +86,9 @@ def take_in(base: KnowledgeBase, say: Say = _quiet, *, dry_run: bool = False) ->
             say("Folded the store's write-ahead log.")
         return _report("unchanged", base, known)
     say(f"Reading {base.project.shown(path)} …")
-    graph = read_source(path)
     if log.refinements():
-        return _rebase(base, graph, say, dry_run)
+        return _rebase(base, say, dry_run)
+    graph = read_source(path)
     say(f"Loading {len(graph.nodes.id):,} nodes and {len(graph.links.key):,} links …")
     return _load(base, graph, log, dry_run)
 
@@ -101,25 +101,28 @@ def read_source(path: Path) -> GraphFile:
         raise GraphFormatError(error.message, error.hint) from error
 
 
-def _rebase(base: KnowledgeBase, graph: GraphFile, say: Say, dry_run: bool) -> SyncReport:
+def _rebase(base: KnowledgeBase, say: Say, dry_run: bool) -> SyncReport:
+    found = read_source(base.project.graph_json)
     say("Deriving the refinements again …")
-    rebased = plan_rebase(base, graph)
+    warnings = tuple(found.warnings)
+    rebased = plan_rebase(base, found)
+    del found
     derivation = rebased.derivation
     report = _report("rebased", base, rebased.body).model_copy(
         update={
-            "warnings": tuple(graph.warnings),
+            "warnings": warnings,
             "dry_run": dry_run,
-            "active": len(derivation.derived.by_refinement),
+            "active": derivation.refinements,
             "became": derivation.became,
             "opened": derivation.opened,
             "settled": derivation.settled,
-            "suspended": tuple(sorted(derivation.derived.suspended)),
-            "unconfirmed": len(rebased.unechoed.unconfirmed),
-            "notes": rebased.unechoed.notes,
+            "suspended": tuple(sorted(derivation.suspended)),
+            "unconfirmed": len(rebased.body.unconfirmed),
+            "notes": rebased.body.notes,
         }
     )
     if not dry_run:
-        say(f"Loading {len(graph.nodes.id):,} nodes and {len(graph.links.key):,} links …")
+        say(f"Loading {rebased.body.nodes:,} nodes and {rebased.body.links:,} links …")
         write_rebase(base, rebased)
     return report
 
