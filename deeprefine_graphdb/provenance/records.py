@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
@@ -324,23 +324,7 @@ AnyBody = (
     | UpdateBody
 )
 
-BODIES: Mapping[str, type[AnyBody]] = {
-    each.KIND: each
-    for each in (
-        QueryBody,
-        TraceBody,
-        ProposalBody,
-        ReviewBody,
-        RefinementBody,
-        EventBody,
-        SyncBody,
-        ExportBody,
-        ConflictBody,
-        SettledBody,
-        ResolutionBody,
-        UpdateBody,
-    )
-}
+BODIES: Mapping[str, type[AnyBody]] = {each.KIND: each for each in get_args(AnyBody)}
 
 
 def to_record(body: AnyBody, ts: str | None = None, effects: Sequence[Effect] = ()) -> NewRecord:

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator
 
 from deeprefine_graphdb.model.graph import Entity
 from deeprefine_graphdb.model.write import NewRecord
-from deeprefine_graphdb.provenance.project import column, touched
+from deeprefine_graphdb.provenance.nodes import column, touched
 from deeprefine_graphdb.provenance.records import RefinementBody, TraceBody, read_body, read_effects
 from deeprefine_loaders.identity import norm_label
 

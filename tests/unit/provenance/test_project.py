@@ -11,13 +11,8 @@ from deeprefine_graphdb.model.actions import Effect, ObjectChange
 from deeprefine_graphdb.model.write import NodeRow, RelRow
 from deeprefine_graphdb.provenance.columns import NODE_COLUMNS, RELATIONS
 from deeprefine_graphdb.provenance.compile import compile_rows, record_statements
-from deeprefine_graphdb.provenance.project import (
-    SHOWN_IMAGES,
-    Projection,
-    project,
-    project_all,
-    touched,
-)
+from deeprefine_graphdb.provenance.nodes import SHOWN_IMAGES, touched
+from deeprefine_graphdb.provenance.project import Projection, project, project_all
 from deeprefine_graphdb.provenance.records import (
     QueryBody,
     RefinementBody,

@@ -8,6 +8,7 @@ import re
 import pytest
 from pydantic import ValidationError
 
+from deeprefine_graphdb.model.actions import Resolution
 from deeprefine_graphdb.model.errors import StoreDamaged
 from deeprefine_graphdb.model.graph import Triple
 from deeprefine_graphdb.model.write import NewRecord
@@ -20,9 +21,12 @@ from deeprefine_graphdb.provenance.records import (
     ProposalBody,
     QueryBody,
     RefinementBody,
+    ResolutionBody,
     ReviewBody,
+    SettledBody,
     StepBody,
     SyncBody,
+    UpdateBody,
     new_id,
     now,
     read_body,
@@ -43,6 +47,9 @@ SAMPLES: list[AnyBody] = [
         id="x", file_digest="f", base_digest="b", revision=1, manifest={"entries": []}, active=("r1",)
     ),
     ConflictBody(id="c", action="r1.1", kind="target-missing"),
+    SettledBody(id="v1", conflict="c", how="ours"),
+    ResolutionBody(id="w", conflict="c", resolution=Resolution(action="r1.1", keep="ours")),
+    UpdateBody(id="g", phase="started", base_digest="b"),
 ]
 
 
