@@ -8,10 +8,11 @@ from typing import Literal
 
 from deeprefine_graphdb import stores
 from deeprefine_graphdb.model.actions import Frozen
-from deeprefine_graphdb.model.errors import GraphChanged, GraphFormatError
+from deeprefine_graphdb.model.errors import GraphChanged, GraphFormatError, NeedsDecision
 from deeprefine_graphdb.model.write import StoreState
 from deeprefine_graphdb.project.folding import fold_if_long
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
+from deeprefine_graphdb.project.recovery import next_step
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.project import project_all
 from deeprefine_graphdb.provenance.records import ExportBody, SyncBody, new_id, to_record
@@ -44,12 +45,15 @@ def sync(base: KnowledgeBase, say: Say = _quiet) -> SyncReport:
     """Load graph.json into the store when it has changed since it was last read or written.
 
     Raises :class:`GraphFormatError` for a file that is no graph, and :class:`GraphChanged` when the file changed
-    while refinements are in the log; nothing has changed then.
+    while refinements are in the log; :class:`NeedsDecision` where a store is lost whose log lies there. Nothing
+    has changed then.
     """
     path = base.project.graph_json
     digest = base.graph_digest()
     if digest is None:
         raise GraphFormatError(f"{path} does not exist.", "Run `graphify update .` first.")
+    if (lost := base.lost()) is not None:
+        raise NeedsDecision(lost.sentence(), next_step(base))
     log = base.log()
     known = known_digests(log).get(digest)
     if known is not None:

@@ -21,6 +21,7 @@ from typing import IO, Literal
 
 from deeprefine_graphdb.model.errors import StoreLocked
 from deeprefine_graphdb.stores.flock import try_lock
+from deeprefine_graphdb.stores.room import naming
 
 Mode = Literal["read", "write"]
 _PAUSE = 0.005
@@ -52,11 +53,13 @@ def store_lock(directory: Path, mode: Mode, wait: float) -> Iterator[None]:
     _register(place, directory, deadline)
     try:
         with ExitStack() as stack:
-            turnstile = stack.enter_context((directory / "turnstile").open("ab"))
-            lock = stack.enter_context((directory / "lock").open("ab"))
+            with naming(directory):
+                turnstile = stack.enter_context((directory / "turnstile").open("ab"))
+                lock = stack.enter_context((directory / "lock").open("ab"))
             _acquire(turnstile, directory, "write", deadline)
             _acquire(lock, directory, mode, deadline)
-            mark = _leave_mark(directory, mode, stack)
+            with naming(directory):
+                mark = _leave_mark(directory, mode, stack)
             turnstile.close()
             try:
                 yield
@@ -138,10 +141,15 @@ def _leave_mark(directory: Path, mode: Mode, stack: ExitStack) -> Path:
     folder = directory / "holders"
     folder.mkdir(exist_ok=True)
     path = folder / f"{os.getpid()}-{next(_numbers)}.json"
-    stream = stack.enter_context(path.open("wb"))
+    stream = stack.enter_context(path.open("wb", buffering=0))
     try_lock(stream, exclusive=True)
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     mark = {"pid": os.getpid(), "mode": mode, "host": platform.node(), "since": since}
-    stream.write(json.dumps(mark).encode("ascii"))
-    stream.flush()
+    try:
+        stream.write(json.dumps(mark).encode("ascii"))
+    except (
+        OSError
+    ):  # a reader that dies leaves nothing to heal, so a full disk does not keep anyone from reading
+        if mode == "write":
+            raise
     return path

@@ -162,7 +162,7 @@ def test_a_sync_waits_for_a_reader_and_gives_up(loaded: Harness) -> None:
         for call in (
             lambda: stores.load_generation(loaded.url, generation, [], log_dir=loaded.log_dir, wait=0),
             lambda: stores.fold(loaded.url, log_dir=loaded.log_dir, wait=0),
-            lambda: stores.set_aside(loaded.url, wait=0),
+            lambda: stores.rebuild_generation(loaded.url, generation, log_dir=loaded.log_dir, wait=0),
         ):
             with pytest.raises(StoreLocked):
                 call()
