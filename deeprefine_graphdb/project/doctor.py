@@ -9,13 +9,12 @@ from deeprefine_graphdb.graph.base_view import ParsedBase
 from deeprefine_graphdb.graph.derive import ActiveRefinement, derive
 from deeprefine_graphdb.graph.render import edits_of, graph_digest
 from deeprefine_graphdb.model.actions import Frozen
-from deeprefine_graphdb.model.errors import DeepRefineError, StoreDamaged, StoreLocked
-from deeprefine_graphdb.model.write import StoreState
+from deeprefine_graphdb.model.errors import DeepRefineError, StoreDamaged, StoreLocked, StoreMissing
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.recovery import next_step
 from deeprefine_graphdb.project.sync import read_source
 from deeprefine_graphdb.provenance.log import Log
-from deeprefine_graphdb.provenance.verify import BASE, Fault, verify
+from deeprefine_graphdb.provenance.verify import BASE, Fault, verify, verify_base
 from deeprefine_loaders.basefile import BASE_NAME, INDEX_NAME
 from deeprefine_loaders.graphfile import GraphFile
 from deeprefine_loaders.render import render_digest
@@ -90,39 +89,43 @@ def _findings(base: KnowledgeBase) -> Iterator[Finding]:
         yield Finding(what="store", ok=True, detail=detail)
         return
     with base.open("read") as store:
-        records = base.records()
-        state = store.state()
+        log, state = Log(base.records()), store.state()
         yield Finding(what="store", ok=True, detail=f"opens, revision {state.revision}")
-        faults = verify(records, store)
-        in_base = [fault for fault in faults if fault.what == BASE]
-        in_log = [fault for fault in faults if fault.what != BASE]
-        yield Finding(what="log", ok=not in_log, detail=_lines(in_log) or f"{len(records)} records")
-        if in_base:
-            yield Finding(what="base", ok=False, detail=_lines(in_base))
+        faults = [fault for fault in verify(log.records, store) if fault.what != BASE]
+        yield Finding(what="log", ok=not faults, detail=_lines(faults) or f"{len(log.records)} records")
+        if altered := verify_base(store):
+            yield Finding(what="base", ok=False, detail=_lines(altered))
+            return
+        graph = _base(base)
+        fault = _fault_of_base(base, graph, log)
+        fine = f"{graph.digest[:12]}, {len(graph.nodes.id):,} nodes"
+        yield Finding(what="base", ok=not fault, detail=fault or fine)
+        if fault:
             return
         held = graph_digest(store)
-    yield from _findings_of_graph(base, state, Log(records), held)
-
-
-def _findings_of_graph(base: KnowledgeBase, state: StoreState, log: Log, held: str) -> Iterator[Finding]:
-    kept = stores.base_path(base.url)
-    if kept is None:
-        return
-    graph = read_source(kept / BASE_NAME)
-    snapshots = log.snapshots()
-    about = snapshots[-1].base_digest if snapshots else ""
-    if about != state.base_digest:
-        detail = f"the store is about {state.base_digest[:12]}, its log about {about[:12]}"
-    elif (kept / INDEX_NAME).read_bytes() != graph.index_bytes:
-        detail = f"{kept / INDEX_NAME} is not the index of {BASE_NAME}"
-    else:
-        detail = ""
-    fine = f"{graph.digest[:12]}, {len(graph.nodes.id):,} nodes"
-    yield Finding(what="base", ok=not detail, detail=detail or fine)
     wanted = _derived_digest(graph, log)
     same = held == wanted
     detail = held[:12] if same else f"the store has {held[:12]}, its base and log give {wanted[:12]}"
     yield Finding(what="graph", ok=same, detail=detail)
+
+
+def _base(base: KnowledgeBase) -> GraphFile:
+    folder = stores.base_path(base.url)
+    if folder is None:
+        raise StoreMissing(f"There is no store at {base.url} any more.", "Run this again.")
+    return read_source(folder / BASE_NAME)
+
+
+def _fault_of_base(base: KnowledgeBase, graph: GraphFile, log: Log) -> str:
+    """Say what is wrong about a base whose bytes are those that the store was made of, or give ``""``."""
+    snapshots = log.snapshots()
+    about = snapshots[-1].base_digest if snapshots else ""
+    if about != graph.digest:
+        return f"the store is about {graph.digest[:12]}, its log about {about[:12]}"
+    folder = stores.base_path(base.url)
+    if folder is not None and (folder / INDEX_NAME).read_bytes() != graph.index_bytes:
+        return f"{folder / INDEX_NAME} is not the index of {BASE_NAME}"
+    return ""
 
 
 def _lines(faults: Iterable[Fault]) -> str:

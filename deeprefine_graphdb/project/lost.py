@@ -59,12 +59,18 @@ def find_lost(project: ProjectPaths, url: str) -> LostStore | None:
     generations = tuple(dict.fromkeys(pointer.store_id for pointer in stores.lost_pointers(url)))
     if not journals and not generations:
         return None
-    return LostStore(url, journals, generations, _exported(project))
+    return LostStore(url, journals, generations, exported_by(project))
 
 
-def _exported(project: ProjectPaths) -> str:
+def exported_by(project: ProjectPaths, file_digest: str | None = None) -> str:
+    """Give the id of the store that the last export's manifest is of, or ``""`` when there is none.
+
+    With a digest, only if the manifest is of a file of that digest that has refinements in it.
+    """
     try:
         sidecar = json.loads(project.sidecar.read_bytes())
+        if file_digest is not None and (sidecar["file_digest"] != file_digest or not sidecar["manifest"]):
+            return ""
         return str(sidecar["store_id"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ""

@@ -17,6 +17,7 @@ from deeprefine_graphdb.model.errors import (
 )
 from deeprefine_graphdb.model.write import Record
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, file_digest
+from deeprefine_graphdb.project.lost import find_lost
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import ExportBody
 from deeprefine_graphdb.stores.journal import RESTORE, Journal
@@ -62,11 +63,14 @@ def next_step(base: KnowledgeBase) -> str:
 
 
 def _journal(base: KnowledgeBase) -> Journal:
-    with contextlib.suppress(StoreDamaged):
+    try:
         found = stores.store_id(base.url)
         if found is not None:
             return Journal.of(base.project.log, found)
-    lost = base.lost()
+    except StoreDamaged:
+        if not stores.parse_url(base.url).directory.is_dir():
+            raise
+    lost = find_lost(base.project, base.url)
     if lost is None:
         raise StoreMissing(
             f"There is no store at {base.url}, and no log in {base.project.log}.",

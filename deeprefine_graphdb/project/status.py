@@ -6,8 +6,10 @@ from typing import Literal
 
 from deeprefine_graphdb import stores
 from deeprefine_graphdb.model.actions import Frozen
+from deeprefine_graphdb.model.errors import DeepRefineError
 from deeprefine_graphdb.project.history import read_history
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
+from deeprefine_graphdb.project.recovery import gather
 from deeprefine_graphdb.project.settings import Settings, Value
 from deeprefine_graphdb.provenance.entries import ProposalEntry, TokenUse
 from deeprefine_graphdb.provenance.log import Log
@@ -30,7 +32,8 @@ class StatusReport(Frozen):
     ``file`` compares graph.json with the log: ``current`` is the last state that was read or written, ``earlier`` one
     before it, ``changed`` none that the log knows. ``behind`` counts the refinements by which graph.json differs from
     the store; ``waiting`` are the proposals that wait for a decision; ``wal_bytes`` is the size of the store's
-    write-ahead log. ``next`` is the command that comes next.
+    write-ahead log. ``damage`` names what is missing of the store, and is among the ``problems`` too. ``next`` is the
+    command that comes next.
     """
 
     root: str
@@ -51,6 +54,7 @@ class StatusReport(Frozen):
     wal_bytes: int = 0
     settings: tuple[SettingRow, ...] = ()
     problems: tuple[str, ...] = ()
+    damage: str = ""
     next: str = ""
 
 
@@ -61,11 +65,12 @@ def status(base: KnowledgeBase, settings: Settings) -> StatusReport:
     snapshots = log.snapshots()
     last = snapshots[-1] if snapshots else None
     digest = base.graph_digest()
+    damage = _damage(base)
     report = StatusReport(
         root=str(base.project.root),
         store=base.url,
         has_store=base.has_store(),
-        file=_file_state(base, log, digest),
+        file=_file_state(log, digest),
         nodes=last.nodes if last else 0,
         links=last.links if last else 0,
         base_digest=last.base_digest if last else "",
@@ -79,15 +84,34 @@ def status(base: KnowledgeBase, settings: Settings) -> StatusReport:
         tokens=tuple(log.tokens()),
         wal_bytes=stores.wal_bytes(base.url) if base.has_store() else 0,
         settings=tuple(SettingRow.model_validate(row) for row in settings.shown()),
-        problems=tuple(queue.problems),
+        problems=(*([damage] if damage else []), *queue.problems),
+        damage=damage,
     )
-    return report.model_copy(update={"next": _next(report)})
+    return report.model_copy(update={"next": _cure(base) if damage else _next(report)})
 
 
-def _file_state(base: KnowledgeBase, log: Log, digest: str | None) -> FileState:
+def _damage(base: KnowledgeBase) -> str:
+    """Name what is missing of a store, as far as it shows without opening it."""
+    lost = base.lost()
+    if lost is not None:
+        return lost.sentence()
+    path = stores.missing_part(base.url)
+    return "" if path is None else f"The store is damaged: {path} is not there."
+
+
+def _cure(base: KnowledgeBase) -> str:
+    """Give the command that helps; where it cannot be a rebuild, ``doctor`` says what is missing."""
+    try:
+        gather(base)
+    except DeepRefineError:
+        return "deeprefine-db doctor"
+    return "deeprefine-db doctor --rebuild"
+
+
+def _file_state(log: Log, digest: str | None) -> FileState:
     if digest is None:
         return "missing"
-    if not base.has_store():
+    if not log.snapshots():
         return "not synced"
     if digest not in known_digests(log):
         return "changed"

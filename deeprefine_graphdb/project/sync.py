@@ -12,6 +12,7 @@ from deeprefine_graphdb.model.errors import GraphChanged, GraphFormatError, Need
 from deeprefine_graphdb.model.write import StoreState
 from deeprefine_graphdb.project.folding import fold_if_long
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
+from deeprefine_graphdb.project.lost import exported_by
 from deeprefine_graphdb.project.recovery import next_step
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.project import project_all
@@ -60,14 +61,18 @@ def sync(base: KnowledgeBase, say: Say = _quiet) -> SyncReport:
         if fold_if_long(base):
             say("Folded the store's write-ahead log.")
         return _report("unchanged", base, known)
-    if log.refinements():
-        raise GraphChanged(
-            f"{path} has changed since it was last read or written, and the log has {len(log.refinements())} "
-            "refinements, which cannot be carried over to another graph.json yet.",
-            "Put the former graph.json back (graphify-out/.deeprefine/graph.json.bak may be it) to go on.",
-        )
     say(f"Reading {base.project.shown(path)} …")
     graph = read_source(path)
+    if count := len(log.refinements()):
+        refinements = "a refinement" if count == 1 else f"{count} refinements"
+        store = stores.parse_url(base.url).directory
+        raise GraphChanged(
+            f"{path} has changed since it was last read or written, and the log has {refinements}, which cannot be "
+            "carried over to another graph.json yet.",
+            "`deeprefine-db export --force` puts the store's graph there and keeps this file as "
+            f"{base.project.backup}. To start anew on this file without the refinements, move {store} and "
+            f"{base.project.log} away and run `deeprefine-db sync`.",
+        )
     say(f"Loading {len(graph.nodes.id):,} nodes and {len(graph.links.key):,} links …")
     return _load(base, graph, log)
 
@@ -100,6 +105,11 @@ def _load(base: KnowledgeBase, graph: GraphFile, log: Log) -> SyncReport:
     record = to_record(body)
     rows = project_all((*log.records, record))
     warnings = tuple(graph.warnings)
+    if first and (exported := exported_by(base.project, graph.digest)):
+        warnings += (
+            f"{base.project.shown(base.project.graph_json)} is an export of the store {exported}, whose log is not "
+            "here: its refinements are part of the base now, and cannot be undone.",
+        )
     base.project.prepare()
     stores.load_generation(
         base.url,

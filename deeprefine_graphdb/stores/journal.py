@@ -216,7 +216,7 @@ class Journal:
         """
         missing: list[Record] = []
         try:
-            if self.path.exists():
+            if self._is_torn():
                 self._cut()
             last = self.last()
             seq, head = (last.seq, last.hash) if last else (0, "")
@@ -250,6 +250,18 @@ class Journal:
             return StoreDamaged(f"{ends}.", RESTORE)
         return StoreDamaged(f"{ends}, and neither continues the other.", RESTORE)
 
+    def _is_torn(self) -> bool:
+        try:
+            with self.path.open("rb") as stream:
+                if not stream.seek(0, os.SEEK_END):
+                    return False
+                stream.seek(-1, os.SEEK_END)
+                return stream.read(1) != b"\n"
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise self._unreadable(error) from error
+
     def _cut(self) -> None:
         try:
             with self.path.open("rb+") as stream:
@@ -281,7 +293,7 @@ class Journal:
         )
 
 
-RESTORE = "Restore the file from version control or a backup."
+RESTORE = "Restore the journal from version control or a backup."
 _REBUILD = "Run `deeprefine-db doctor --rebuild`."
 
 

@@ -54,8 +54,8 @@ def store_lock(directory: Path, mode: Mode, wait: float) -> Iterator[None]:
     try:
         with ExitStack() as stack:
             with naming(directory):
-                turnstile = stack.enter_context((directory / "turnstile").open("ab"))
-                lock = stack.enter_context((directory / "lock").open("ab"))
+                turnstile = stack.enter_context(_open(directory / "turnstile", mode))
+                lock = stack.enter_context(_open(directory / "lock", mode))
             _acquire(turnstile, directory, "write", deadline)
             _acquire(lock, directory, mode, deadline)
             with naming(directory):
@@ -64,7 +64,8 @@ def store_lock(directory: Path, mode: Mode, wait: float) -> Iterator[None]:
             try:
                 yield
             finally:
-                mark.unlink(missing_ok=True)
+                if mark is not None:
+                    mark.unlink(missing_ok=True)
     finally:
         with _registry:
             del _open_here[place]
@@ -137,7 +138,27 @@ def _locked(directory: Path) -> StoreLocked:
     )
 
 
-def _leave_mark(directory: Path, mode: Mode, stack: ExitStack) -> Path:
+def _open(path: Path, mode: Mode) -> IO[bytes]:
+    """Open a lock file; a reader locks one that is there even where it may not write."""
+    try:
+        return path.open("ab")
+    except OSError:
+        if mode == "write" or not path.is_file():
+            raise
+        return path.open("rb")
+
+
+def _leave_mark(directory: Path, mode: Mode, stack: ExitStack) -> Path | None:
+    """Leave the mark of a holder. A reader that dies leaves nothing to heal, so it may do without."""
+    try:
+        return _write_mark(directory, mode, stack)
+    except OSError:
+        if mode == "write":
+            raise
+        return None
+
+
+def _write_mark(directory: Path, mode: Mode, stack: ExitStack) -> Path:
     folder = directory / "holders"
     folder.mkdir(exist_ok=True)
     path = folder / f"{os.getpid()}-{next(_numbers)}.json"
@@ -147,9 +168,7 @@ def _leave_mark(directory: Path, mode: Mode, stack: ExitStack) -> Path:
     mark = {"pid": os.getpid(), "mode": mode, "host": platform.node(), "since": since}
     try:
         stream.write(json.dumps(mark).encode("ascii"))
-    except (
-        OSError
-    ):  # a reader that dies leaves nothing to heal, so a full disk does not keep anyone from reading
-        if mode == "write":
-            raise
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
     return path

@@ -17,7 +17,7 @@ from deeprefine_graphdb.stores.generations import Pointer
 from deeprefine_graphdb.stores.journal import Journal
 from deeprefine_graphdb.stores.locks import dead_writer, forget_dead, store_lock
 from deeprefine_graphdb.stores.urls import Place, parse_url
-from deeprefine_loaders.basefile import BaseFile
+from deeprefine_loaders.basefile import BASE_NAME, INDEX_NAME, BaseFile
 from deeprefine_loaders.errors import FormatError
 
 Mode = Literal["read", "write"]
@@ -102,6 +102,17 @@ def wal_bytes(url: str) -> int:
         return wal_path(pointer.database(place.directory)).stat().st_size
     except FileNotFoundError:
         return 0
+
+
+def missing_part(url: str) -> Path | None:
+    """Give a file of the store in use that is not there, or ``None``; opens none of them."""
+    place = parse_url(url)
+    pointer = generations.read_pointer(place.directory)
+    if pointer is None:
+        return None
+    folder = place.directory / pointer.generation
+    parts = (pointer.database(place.directory), folder / BASE_NAME, folder / INDEX_NAME)
+    return next((path for path in parts if not path.is_file()), None)
 
 
 def kept(url: str, *, wait: float = 5.0) -> Kept | None:

@@ -211,7 +211,7 @@ def test_a_journal_of_another_history_is_damage_and_is_left_alone(loaded: Harnes
     change(loaded)
     loaded.journal.append([loaded.records()[-1].model_copy(update={"seq": 9, "hash": "0" * 64})])
     before = loaded.journal.path.read_bytes()
-    with pytest.raises(StoreDamaged, match="Restore the file"), loaded.open("read"):
+    with pytest.raises(StoreDamaged, match="Restore the journal"), loaded.open("read"):
         raise AssertionError
     assert loaded.journal.path.read_bytes() == before
     with pytest.raises(StoreDamaged), loaded.open("read"):
