@@ -48,7 +48,8 @@ def export(base: KnowledgeBase, *, force: bool = False) -> ExportReport:
         if on_disk is not None and on_disk not in known and not force:
             raise GraphChanged(
                 f"{path} is not a file that this store has read or written, so it is not overwritten.",
-                "Run `deeprefine-db sync` to take it in, or `deeprefine-db export --force` to lose what is in it.",
+                "`deeprefine-db sync` takes it in, or says why it cannot; `deeprefine-db export --force` replaces it "
+                f"and keeps it as {base.project.backup}.",
             )
         _require_base(store)
         touched = store.touched()
