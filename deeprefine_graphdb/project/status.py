@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Literal
 
 from deeprefine_graphdb import stores
@@ -13,8 +14,10 @@ from deeprefine_graphdb.project.recovery import gather
 from deeprefine_graphdb.project.settings import Settings, Value
 from deeprefine_graphdb.provenance.entries import ProposalEntry, TokenUse
 from deeprefine_graphdb.provenance.log import Log
+from deeprefine_graphdb.provenance.records import read_effects
 
 FileState = Literal["missing", "not synced", "current", "earlier", "changed"]
+_KINDS = {"Entity": "node", "RELATES": "link"}
 WAITING = frozenset({"open", "approved", "stale"})
 
 
@@ -27,7 +30,7 @@ class SettingRow(Frozen):
 
 
 class StatusReport(Frozen):
-    """The state of a knowledge base.
+    """The state of a knowledge base; ``nodes`` and ``links`` count the graph as it is with its active refinements.
 
     ``file`` compares graph.json with the log: ``current`` is the last state that was read or written, ``earlier`` one
     before it, ``changed`` none that the log knows. ``behind`` counts the refinements by which graph.json differs from
@@ -64,6 +67,7 @@ def status(base: KnowledgeBase, settings: Settings) -> StatusReport:
     queue = read_history(base.project.history)
     snapshots = log.snapshots()
     last = snapshots[-1] if snapshots else None
+    more = _added(log)
     digest = base.graph_digest()
     damage = _damage(base)
     report = StatusReport(
@@ -71,8 +75,8 @@ def status(base: KnowledgeBase, settings: Settings) -> StatusReport:
         store=base.url,
         has_store=base.has_store(),
         file=_file_state(log, digest),
-        nodes=last.nodes if last else 0,
-        links=last.links if last else 0,
+        nodes=last.nodes + more["node"] if last else 0,
+        links=last.links + more["link"] if last else 0,
         base_digest=last.base_digest if last else "",
         file_digest=digest or "",
         records=len(log.records),
@@ -88,6 +92,27 @@ def status(base: KnowledgeBase, settings: Settings) -> StatusReport:
         damage=damage,
     )
     return report.model_copy(update={"next": _cure(base) if damage else _next(report)})
+
+
+def _added(log: Log) -> Counter[str]:
+    """Count the nodes and links that the graph has more than its base, by what the active refinements changed."""
+    before: dict[tuple[str, str], bool] = {}
+    after: dict[tuple[str, str], bool] = {}
+    for record, _ in log.active_bodies():
+        for change in (change for effect in read_effects(record) for change in effect.changes):
+            image = change.after or change.before or {}
+            kind = image.get("kind") if change.table == "Loose" else _KINDS.get(change.table)
+            place = (str(kind), f"{change.table} {change.key}")
+            before.setdefault(place, _is_live(change.before))
+            after[place] = _is_live(change.after)
+    added: Counter[str] = Counter()
+    for place, live in after.items():
+        added[place[0]] += live - before[place]
+    return added
+
+
+def _is_live(image: dict[str, object] | None) -> bool:
+    return image is not None and image.get("retired_by") is None
 
 
 def _damage(base: KnowledgeBase) -> str:
