@@ -21,16 +21,17 @@ from deeprefine_graphdb.model.errors import UsageError
 def command(options: Options, rebuild: bool, compact: bool) -> None:
     """Check store, base and log against each other; exit 1 if something is wrong."""
     from deeprefine_graphdb.project import doctor
+    from deeprefine_graphdb.project.rebuild import rebuild as make_anew
 
     if rebuild and compact:
         raise UsageError("--rebuild makes a compact store, so --compact is not needed with it.")
     base = options.base()
-    report = doctor.rebuild(base) if rebuild else doctor.compact(base) if compact else doctor.check(base)
+    report = make_anew(base) if rebuild else doctor.compact(base) if compact else doctor.check(base)
     lines = [f"{'ok ' if each.ok else 'BAD'}  {each.what}: {each.detail}" for each in report.findings]
     if report.set_aside:
         lines.append(f"The former store lies in {report.set_aside}.")
     if not report.healthy:
-        lines.append("`deeprefine-db doctor --rebuild` makes the store anew from its base and the log.")
+        lines.append(report.next)
     emit(options, {**report.model_dump(mode="json"), "healthy": report.healthy}, "\n".join(lines))
     if not report.healthy:
         click.get_current_context().exit(1)

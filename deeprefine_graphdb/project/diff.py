@@ -9,7 +9,7 @@ from deeprefine_graphdb.graph.manifest import manifest_of
 from deeprefine_graphdb.graph.render import graph_bytes
 from deeprefine_graphdb.model.errors import GraphFormatError
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
-from deeprefine_graphdb.project.sync import read_source
+from deeprefine_graphdb.project.source import read_source
 from deeprefine_loaders.graphfile import parse_graph
 
 Against = Literal["base", "disk"]

@@ -11,7 +11,8 @@ from deeprefine_graphdb.model.write import NewRecord, Record
 from deeprefine_graphdb.project.derivation import Became
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.rebase import plan_rebase, write_rebase
-from deeprefine_graphdb.project.sync import Say, read_source, sync
+from deeprefine_graphdb.project.source import read_source
+from deeprefine_graphdb.project.sync import Say, sync
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import (
     ConflictBody,

@@ -11,13 +11,14 @@ from typing import Literal
 from deeprefine_graphdb.graph.manifest import ManifestEntry, manifest_of
 from deeprefine_graphdb.graph.render import edits_of, graph_bytes
 from deeprefine_graphdb.model.actions import Frozen
-from deeprefine_graphdb.model.errors import DeepRefineError, GraphChanged, NeedsDecision
+from deeprefine_graphdb.model.errors import DeepRefineError, GraphChanged, NeedsDecision, StoreDamaged
 from deeprefine_graphdb.model.write import WritePlan
 from deeprefine_graphdb.project.interrupted import recover
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, file_digest, known_digests
 from deeprefine_graphdb.provenance.compile import record_statements
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import ExportBody, new_id, to_record
+from deeprefine_graphdb.provenance.verify import verify_base
 from deeprefine_graphdb.stores.protocol import GraphStore
 from deeprefine_loaders.atomic import replace_file, write_durable, write_out
 from deeprefine_loaders.render import render_digest
@@ -49,8 +50,10 @@ def export(base: KnowledgeBase, *, force: bool = False) -> ExportReport:
         if on_disk is not None and on_disk not in known and not force:
             raise GraphChanged(
                 f"{path} is not a file that this store has read or written, so it is not overwritten.",
-                "Run `deeprefine-db sync` to take it in, or `deeprefine-db export --force` to lose what is in it.",
+                "`deeprefine-db sync` takes it in, or says why it cannot; `deeprefine-db export --force` replaces it "
+                f"and keeps it as {base.project.backup}.",
             )
+        _require_base(store)
         touched = store.touched()
         manifest = manifest_of(store.base, touched)
         wanted = on_disk or ""
@@ -86,6 +89,7 @@ def export_to(base: KnowledgeBase, target: Path) -> ExportReport:
     What is no file (a device, a pipe) is written to and not replaced.
     """
     with base.open("read") as store:
+        _require_base(store)
         touched = store.touched()
         with _naming_the_file(target):
             digest = write_out(target, graph_bytes(store.base, touched))
@@ -103,6 +107,7 @@ def export_to(base: KnowledgeBase, target: Path) -> ExportReport:
 def check_export(base: KnowledgeBase) -> ExportReport:
     """Tell whether graph.json is what the store says. Raises :class:`NeedsDecision` when it is not."""
     with base.open("read") as store:
+        _require_base(store)
         touched = store.touched()
         wanted = render_digest(store.base, edits_of(store.base, touched))
         state = store.state()
@@ -119,6 +124,12 @@ def check_export(base: KnowledgeBase) -> ExportReport:
         revision=state.revision,
         touched=len(touched.entities) + len(touched.edges) + len(touched.loose),
     )
+
+
+def _require_base(store: GraphStore) -> None:
+    """See that what is exported comes from the base as it was read. Raises :class:`StoreDamaged`."""
+    for fault in verify_base(store):
+        raise StoreDamaged(f"The store's {fault.what} {fault.says}.", "Run `deeprefine-db doctor --rebuild`.")
 
 
 def _record(

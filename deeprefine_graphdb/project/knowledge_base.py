@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Literal
 
 from deeprefine_graphdb import stores
-from deeprefine_graphdb.model.errors import GraphFormatError, StoreMissing
+from deeprefine_graphdb.model.errors import GraphFormatError, StoreDamaged, StoreMissing
 from deeprefine_graphdb.model.write import Record
+from deeprefine_graphdb.project.lost import LostStore, find_lost
 from deeprefine_graphdb.project.paths import ProjectPaths
 from deeprefine_graphdb.project.settings import Settings
 from deeprefine_graphdb.provenance.log import Log
@@ -51,14 +52,26 @@ class KnowledgeBase:
         """Tell whether there is a store at the URL."""
         return stores.store_exists(self.url)
 
+    def lost(self) -> LostStore | None:
+        """Give what is left of a store where there is none, or ``None``: nothing is, or there is a store."""
+        return None if self.has_store() else find_lost(self.project, self.url)
+
+    def require_store(self) -> None:
+        """See that there is a store. Raises :class:`StoreMissing`, and :class:`StoreDamaged` where one is lost."""
+        if self.has_store():
+            return
+        lost = find_lost(self.project, self.url)
+        if lost is not None:
+            raise StoreDamaged(lost.sentence(), "Run `deeprefine-db doctor --rebuild`.")
+        raise StoreMissing(f"There is no store at {self.url}.", "Run `deeprefine-db sync` first.")
+
     @contextmanager
     def open(self, mode: Literal["read", "write"]) -> Iterator[GraphStore]:
         """Open the store; threads of this process take turns, since an engine is opened once in a process.
 
-        Raises :class:`StoreMissing` where nothing was synced yet.
+        Raises what :meth:`require_store` raises where there is no store.
         """
-        if not self.has_store():
-            raise StoreMissing(f"There is no store at {self.url}.", "Run `deeprefine-db sync` first.")
+        self.require_store()
         with (
             _ONE_HANDLE,
             stores.open_store(self.url, log_dir=self.project.log, mode=mode, wait=self.wait) as store,
@@ -68,16 +81,20 @@ class KnowledgeBase:
     def log(self) -> Log:
         """Read the log from the journal, without opening the engine. Empty where nothing was synced yet.
 
-        Where a writer died, the store is opened first so that the journal is complete. What was read before is
-        not read again.
+        Where a writer died, or the journal is not there, the store is opened first so that the journal is complete.
+        The journal of a store that is lost is read as it is. What was read before is not read again. Raises
+        :class:`StoreDamaged`.
         """
         store_id = stores.store_id(self.url)
         if store_id is None:
-            return Log(())
-        if stores.needs_healing(self.url):
+            lost = self.lost()
+            store_id = None if lost is None else lost.store_id()
+            return Log(()) if store_id is None else self._read_on(Journal.of(self.project.log, store_id))
+        journal = Journal.of(self.project.log, store_id)
+        if stores.needs_healing(self.url) or not journal.size():
             with self.open("read"):
                 pass
-        return self._read_on(Journal.of(self.project.log, store_id))
+        return self._read_on(journal)
 
     def records(self) -> list[Record]:
         """Give the journal's records as :meth:`log` reads them."""

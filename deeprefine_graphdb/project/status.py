@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Literal
 
 from deeprefine_graphdb import stores
 from deeprefine_graphdb.model.actions import Frozen
+from deeprefine_graphdb.model.errors import DeepRefineError
 from deeprefine_graphdb.project.history import read_history
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
+from deeprefine_graphdb.project.recovery import gather
 from deeprefine_graphdb.project.settings import Settings, Value
 from deeprefine_graphdb.provenance.entries import ProposalEntry, TokenUse
 from deeprefine_graphdb.provenance.log import Log
+from deeprefine_graphdb.provenance.records import read_effects
 
 FileState = Literal["missing", "not synced", "current", "earlier", "changed"]
+_KINDS = {"Entity": "node", "RELATES": "link"}
 WAITING = frozenset({"open", "approved", "stale"})
 
 
@@ -25,12 +30,13 @@ class SettingRow(Frozen):
 
 
 class StatusReport(Frozen):
-    """The state of a knowledge base.
+    """The state of a knowledge base; ``nodes`` and ``links`` count the graph as it is with its active refinements.
 
     ``file`` compares graph.json with the log: ``current`` is the last state that was read or written, ``earlier`` one
     before it, ``changed`` none that the log knows. ``behind`` counts the refinements by which graph.json differs from
     the store; ``waiting`` are the proposals that wait for a decision; ``wal_bytes`` is the size of the store's
-    write-ahead log. ``next`` is the command that comes next.
+    write-ahead log. ``damage`` names what is missing of the store, and is among the ``problems`` too. ``next`` is the
+    command that comes next.
     """
 
     root: str
@@ -51,6 +57,7 @@ class StatusReport(Frozen):
     wal_bytes: int = 0
     settings: tuple[SettingRow, ...] = ()
     problems: tuple[str, ...] = ()
+    damage: str = ""
     next: str = ""
 
 
@@ -60,14 +67,16 @@ def status(base: KnowledgeBase, settings: Settings) -> StatusReport:
     queue = read_history(base.project.history)
     snapshots = log.snapshots()
     last = snapshots[-1] if snapshots else None
+    more = _added(log)
     digest = base.graph_digest()
+    damage = _damage(base)
     report = StatusReport(
         root=str(base.project.root),
         store=base.url,
         has_store=base.has_store(),
-        file=_file_state(base, log, digest),
-        nodes=last.nodes if last else 0,
-        links=last.links if last else 0,
+        file=_file_state(log, digest),
+        nodes=last.nodes + more["node"] if last else 0,
+        links=last.links + more["link"] if last else 0,
         base_digest=last.base_digest if last else "",
         file_digest=digest or "",
         records=len(log.records),
@@ -79,15 +88,55 @@ def status(base: KnowledgeBase, settings: Settings) -> StatusReport:
         tokens=tuple(log.tokens()),
         wal_bytes=stores.wal_bytes(base.url) if base.has_store() else 0,
         settings=tuple(SettingRow.model_validate(row) for row in settings.shown()),
-        problems=tuple(queue.problems),
+        problems=(*([damage] if damage else []), *queue.problems),
+        damage=damage,
     )
-    return report.model_copy(update={"next": _next(report)})
+    return report.model_copy(update={"next": _cure(base) if damage else _next(report)})
 
 
-def _file_state(base: KnowledgeBase, log: Log, digest: str | None) -> FileState:
+def _added(log: Log) -> Counter[str]:
+    """Count the nodes and links that the graph has more than its base, by what the active refinements changed."""
+    before: dict[tuple[str, str], bool] = {}
+    after: dict[tuple[str, str], bool] = {}
+    for record, _ in log.active_bodies():
+        for change in (change for effect in read_effects(record) for change in effect.changes):
+            image = change.after or change.before or {}
+            kind = image.get("kind") if change.table == "Loose" else _KINDS.get(change.table)
+            place = (str(kind), f"{change.table} {change.key}")
+            before.setdefault(place, _is_live(change.before))
+            after[place] = _is_live(change.after)
+    added: Counter[str] = Counter()
+    for place, live in after.items():
+        added[place[0]] += live - before[place]
+    return added
+
+
+def _is_live(image: dict[str, object] | None) -> bool:
+    return image is not None and image.get("retired_by") is None
+
+
+def _damage(base: KnowledgeBase) -> str:
+    """Name what is missing of a store, as far as it shows without opening it."""
+    lost = base.lost()
+    if lost is not None:
+        return lost.sentence()
+    path = stores.missing_part(base.url)
+    return "" if path is None else f"The store is damaged: {path} is not there."
+
+
+def _cure(base: KnowledgeBase) -> str:
+    """Give the command that helps; where it cannot be a rebuild, ``doctor`` says what is missing."""
+    try:
+        gather(base)
+    except DeepRefineError:
+        return "deeprefine-db doctor"
+    return "deeprefine-db doctor --rebuild"
+
+
+def _file_state(log: Log, digest: str | None) -> FileState:
     if digest is None:
         return "missing"
-    if not base.has_store():
+    if not log.snapshots():
         return "not synced"
     if digest not in known_digests(log):
         return "changed"

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Literal
 
 from deeprefine_graphdb import stores
 from deeprefine_graphdb.graph.unecho_model import EchoNote
 from deeprefine_graphdb.model.actions import Frozen
-from deeprefine_graphdb.model.errors import GraphFormatError
+from deeprefine_graphdb.model.errors import GraphFormatError, NeedsDecision
 from deeprefine_graphdb.model.write import StoreState
 from deeprefine_graphdb.project.derivation import Became
 from deeprefine_graphdb.project.folding import fold_if_long
 from deeprefine_graphdb.project.interrupted import note_update, recover
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
+from deeprefine_graphdb.project.lost import exported_by
 from deeprefine_graphdb.project.rebase import plan_rebase, write_rebase
+from deeprefine_graphdb.project.recovery import next_step
+from deeprefine_graphdb.project.source import read_source
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.project import project_all
 from deeprefine_graphdb.provenance.records import ConflictBody, ExportBody, SyncBody, new_id, to_record
 from deeprefine_graphdb.provenance.remains import left_behind
 from deeprefine_graphdb.stores.protocol import Generation, Touched
-from deeprefine_loaders.errors import FormatError
-from deeprefine_loaders.graphfile import GraphFile, read_graph
+from deeprefine_loaders.graphfile import GraphFile
 
 Say = Callable[[str], None]
 
@@ -62,7 +63,8 @@ def sync(base: KnowledgeBase, say: Say = _quiet, *, dry_run: bool = False) -> Sy
 
     Refinements are derived again on what the file is without our echo; those that do not apply any more are suspended
     and reported, never dropped. With ``dry_run`` nothing is written or recorded. Raises :class:`GraphFormatError` for a
-    file that is no graph; nothing has changed then.
+    file that is no graph, and :class:`NeedsDecision` where a store is lost whose log lies there. Nothing has changed
+    then.
     """
     if not dry_run:
         recover(base)
@@ -79,6 +81,8 @@ def take_in(base: KnowledgeBase, say: Say = _quiet, *, dry_run: bool = False) ->
     digest = base.graph_digest()
     if digest is None:
         raise GraphFormatError(f"{path} does not exist.", "Run `graphify update .` first.")
+    if (lost := base.lost()) is not None:
+        raise NeedsDecision(lost.sentence(), next_step(base))
     log = base.log()
     known = known_digests(log).get(digest)
     if known is not None:
@@ -91,14 +95,6 @@ def take_in(base: KnowledgeBase, say: Say = _quiet, *, dry_run: bool = False) ->
     graph = read_source(path)
     say(f"Loading {len(graph.nodes.id):,} nodes and {len(graph.links.key):,} links …")
     return _load(base, graph, log, dry_run)
-
-
-def read_source(path: Path) -> GraphFile:
-    """Parse a graph.json, its faults as :class:`GraphFormatError`."""
-    try:
-        return read_graph(path)
-    except FormatError as error:
-        raise GraphFormatError(error.message, error.hint) from error
 
 
 def _rebase(base: KnowledgeBase, say: Say, dry_run: bool) -> SyncReport:
@@ -144,8 +140,14 @@ def _load(base: KnowledgeBase, graph: GraphFile, log: Log, dry_run: bool) -> Syn
         links=len(graph.links.key),
         path=base.project.shown(base.project.graph_json),
     )
+    warnings = tuple(graph.warnings)
+    if first and (exported := exported_by(base.project, graph.digest)):
+        warnings += (
+            f"{base.project.shown(base.project.graph_json)} is an export of the store {exported}, whose log is not "
+            "here: its refinements are part of the base now, and cannot be undone.",
+        )
     report = _report("loaded" if first else "replaced", base, body).model_copy(
-        update={"warnings": tuple(graph.warnings), "dry_run": dry_run}
+        update={"warnings": warnings, "dry_run": dry_run}
     )
     if dry_run:
         return report

@@ -7,14 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal, Self, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from deeprefine_graphdb.graph.manifest import ManifestEntry
 from deeprefine_graphdb.graph.unecho_model import EchoNote, EchoText, Unconfirmed
 from deeprefine_graphdb.model.actions import Action, BoundAction, Effect, Footprint, Frozen, Resolution
 from deeprefine_graphdb.model.errors import StoreDamaged
 from deeprefine_graphdb.model.graph import Triple
-from deeprefine_graphdb.model.write import NewRecord
+from deeprefine_graphdb.model.write import NewRecord, Record
+from deeprefine_graphdb.stores.journal import RESTORE, record_hash
 
 Label = Literal["HIGH", "MEDIUM", "LOW"]
 How = Literal["ours", "theirs", "drop", "healed", "undone"]
@@ -347,26 +348,27 @@ def read_body(record: NewRecord) -> AnyBody:
     """
     known = BODIES.get(record.kind)
     if known is None:
-        raise StoreDamaged(f"The log has a record of the unknown kind {record.kind!r}.", _VERIFY)
+        raise _unreadable(record, f"the kind {record.kind!r} is unknown", _hint(record))
     try:
         return known.model_validate(record.body)
-    except ValueError as error:
-        raise StoreDamaged(
-            f"A {record.kind} record of the log cannot be read: {_first(error)}.", _VERIFY
-        ) from error
+    except ValidationError as error:
+        raise _unreadable(record, _first(error), _hint(record)) from error
 
 
 def read_effects(record: NewRecord) -> tuple[Effect, ...]:
     """Give the effects that stand beside a record. Raises :class:`StoreDamaged`."""
-    return read_all_effects(record.effects)
+    try:
+        return tuple(Effect.model_validate(each) for each in record.effects)
+    except ValidationError as error:
+        raise _unreadable(record, f"effects: {_first(error)}", RESTORE) from error
 
 
 def read_all_effects(dumped: Iterable[Mapping[str, Any]]) -> tuple[Effect, ...]:
-    """Give effects as they were recorded. Raises :class:`StoreDamaged`."""
+    """Give effects of several records as they were recorded. Raises :class:`StoreDamaged`."""
     try:
         return tuple(Effect.model_validate(each) for each in dumped)
-    except ValueError as error:
-        raise StoreDamaged(f"An effect in the log cannot be read: {_first(error)}.", _VERIFY) from error
+    except ValidationError as error:
+        raise StoreDamaged(f"An effect in the log cannot be read: {_first(error)}.", RESTORE) from error
 
 
 def new_id(prefix: str) -> str:
@@ -379,8 +381,20 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-_VERIFY = "Run `deeprefine-db audit verify`."
+def _unreadable(record: NewRecord, why: str, hint: str) -> StoreDamaged:
+    place = f"Record {record.seq}" if isinstance(record, Record) else "A record"
+    return StoreDamaged(f"{place} of the log ({record.kind}) cannot be read: {why}.", hint)
 
 
-def _first(error: ValueError) -> str:
-    return " ".join(str(error).split())[:200].rstrip(".")
+def _hint(record: NewRecord) -> str:
+    """Say what helps: a body that is as it was written, and has another form, comes from another program."""
+    if isinstance(record, Record) and record_hash(record.seq, record.prev, record) == record.hash:
+        return "It is as it was written, by a later version of this program. Upgrade deeprefine-graphdb."
+    return RESTORE
+
+
+def _first(error: ValidationError) -> str:
+    first = error.errors()[0]
+    place = ".".join(map(str, first["loc"]))
+    said = " ".join(str(first["msg"]).split()).rstrip(".")
+    return f"{place}: {said}" if place else said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,8 @@ from deeprefine_graphdb.stores.journal import record_hash
 from deeprefine_graphdb.stores.protocol import GraphStore
 
 _SHOWN = 60
+
+BASE = "base.json"
 
 Pair = tuple[str, str, str]
 RelationKey = tuple[str, ...]
@@ -42,9 +45,10 @@ def verify(records: Sequence[Record], store: GraphStore) -> list[Fault]:
     """Give every fault of a journal and of its store; none means that both are as written.
 
     The store's provenance rows are compared with the journal, and the graph's rows that differ from the base with
-    what the active refinements made of them. Base rows themselves are not read.
+    what the active refinements made of them; the base is compared with its digest. Base rows are not read.
     """
     faults = verify_chain(records)
+    faults.extend(verify_base(store))
     faults.extend(_verify_head(records, store))
     try:
         wanted = project_all(records)
@@ -70,6 +74,18 @@ def verify_chain(records: Iterable[Record]) -> list[Fault]:
             faults.append(_of_record(record, "was edited: its hash is not that of its content"))
         seq, head = record.seq, record.hash
     return faults
+
+
+def verify_base(store: GraphStore) -> list[Fault]:
+    """Check that the base file is still, byte for byte, the one that the store was made of."""
+    digest = hashlib.sha256()
+    for chunk in store.base.chunks():
+        digest.update(chunk)
+    found, wanted = digest.hexdigest(), store.state().base_digest
+    if found == wanted:
+        return []
+    says = f"was altered: it has the digest {found[:12]}, and the store was made of {wanted[:12]}"
+    return [Fault(where="store", what=BASE, says=says)]
 
 
 def _of_record(record: Record, says: str) -> Fault:

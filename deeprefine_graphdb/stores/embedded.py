@@ -31,7 +31,6 @@ class EmbeddedStore:
         self._journal = journal
         self._state = self._read_state()
         self._journal_behind = False
-        self._heal()
 
     @property
     def base(self) -> BaseFile:
@@ -40,37 +39,35 @@ class EmbeddedStore:
 
     def entity(self, entity_id: str) -> Entity | None:
         """Give one entity by its id."""
-        states = self._engine.run("graph/entity_state", {"id": entity_id})
+        states = self._run("graph/entity_state", {"id": entity_id})
         if not states:
             return None
         if states[0] == _AS_IN_BASE and (row := rows.base_entity(self._base, entity_id)) is not None:
             return row
-        return rows.entity(self._engine.run("graph/entity", {"id": entity_id})[0])
+        return rows.entity(self._run("graph/entity", {"id": entity_id})[0])
 
     def names(self, norm: str) -> Names:
         """Give the live entities whose label has this normal form."""
-        found = self._engine.run("graph/names", {"norm": norm})
+        found = self._run("graph/names", {"norm": norm})
         return rows.names(found[0]) if found else Names(norm=norm)
 
     def alias(self, norm: str) -> Alias:
         """Give the entities that once had a label of this normal form."""
-        found = self._engine.run("graph/alias", {"norm": norm})
+        found = self._run("graph/alias", {"norm": norm})
         return rows.alias(found[0]) if found else Alias(norm=norm)
 
     def edges_between(self, source: str, target: str) -> list[Edge]:
         """Give all edges source→target, live and retired, by key."""
         ends = {"source": source, "target": target}
-        states = self._engine.run("graph/edge_states_between", ends)
+        states = self._run("graph/edge_states_between", ends)
         keys = sorted(key for key, *state in states if tuple(state) == _AS_IN_BASE)
         if len(keys) == len(states) and (found := self._base_edges(keys)) is not None:
             return found
-        return [rows.edge(row) for row in self._engine.run("graph/edges_between", ends)]
+        return [rows.edge(row) for row in self._run("graph/edges_between", ends)]
 
     def edges_of(self, entity_id: str) -> list[Edge]:
         """Give all live edges of an entity in both directions, self loops once, by key."""
-        found = {
-            row[0]: row for way in _WAYS for row in self._engine.run(f"graph/edges_{way}", {"id": entity_id})
-        }
+        found = {row[0]: row for way in _WAYS for row in self._run(f"graph/edges_{way}", {"id": entity_id})}
         return [rows.live_edge(found[key]) for key in sorted(found)]
 
     def neighbours(self, entity_id: str, limit: int) -> list[Edge]:
@@ -80,16 +77,16 @@ class EmbeddedStore:
 
     def loose(self, key: str) -> Loose | None:
         """Give a dangling link, hyperedge or header field by its key."""
-        found = self._engine.run("graph/loose", {"key": key})
+        found = self._run("graph/loose", {"key": key})
         return rows.loose(found[0]) if found else None
 
     def loose_with(self, member: str) -> list[Loose]:
         """Give the live dangling links and hyperedges that name this id, by key."""
-        return [rows.loose(row) for row in self._engine.run("graph/loose_with", {"member": member})]
+        return [rows.loose(row) for row in self._run("graph/loose_with", {"member": member})]
 
     def touched(self) -> Touched:
         """Give everything that differs from the base."""
-        run = self._engine.run
+        run = self._run
         return Touched(
             entities=[rows.entity(row) for row in run("graph/touched_entities", {})],
             edges=[rows.edge(row) for row in run("graph/touched_edges", {})],
@@ -115,7 +112,7 @@ class EmbeddedStore:
         """Run one reading statement of ``cypher/`` by name. Raises :class:`UsageError` for one that returns nothing."""
         if not statements.load(name, self._engine.name).columns:
             raise UsageError(f"The statement {name} does not read; a write goes through a plan.")
-        return self._engine.run(name, params)
+        return self._run(name, params)
 
     def program(self, plan: WritePlan) -> list[Statement]:
         """Give exactly the statements, in order, that :meth:`write` would run for the plan."""
@@ -131,7 +128,7 @@ class EmbeddedStore:
         if self._engine.read_only:
             raise UsageError("The store is open for reading only.", "Open it for writing.")
         if self._journal_behind:
-            self._heal()
+            self.heal()
         if plan.revision is not None and plan.revision != self._state.revision:
             raise RevisionMoved(
                 f"The graph is at revision {self._state.revision}, and the change was planned on {plan.revision}.",
@@ -144,6 +141,11 @@ class EmbeddedStore:
         self._journal_behind = False
         return state
 
+    def heal(self) -> None:
+        """Complete a journal that lacks what the store has. Raises :class:`StoreDamaged` when they do not fit."""
+        self._journal.heal(self._state)
+        self._journal_behind = False
+
     def close(self) -> None:
         """Release the engine and the base; the lock goes with the block of :func:`open_store`."""
         self._engine.close()
@@ -155,15 +157,15 @@ class EmbeddedStore:
         A self loop counts among the edges out only.
         """
         params = {"id": entity_id}
-        states = self._engine.run(f"graph/neighbours_{way}", params)
+        states = self._run(f"graph/neighbours_{way}", params)
         whole = len(states) <= _BOUND
         if not whole:
-            states = self._engine.run(f"graph/neighbours_{way}_first", params)
+            states = self._run(f"graph/neighbours_{way}_first", params)
         if limit <= _BOUND and not any(raw for _, raw in states):
             edges = self._base_edges(sorted(key for key, _ in states), way, limit)
             if edges is not None and (whole or len(edges) == limit):
                 return edges
-        found = [rows.live_edge(row) for row in self._engine.run(f"graph/edges_{way}", params)]
+        found = [rows.live_edge(row) for row in self._run(f"graph/edges_{way}", params)]
         return sorted((edge for edge in found if _counts(edge, way)), key=lambda edge: edge.key)[:limit]
 
     def _base_edges(self, keys: Sequence[str], way: str = "out", limit: int = _BOUND) -> list[Edge] | None:
@@ -210,12 +212,20 @@ class EmbeddedStore:
             if not isinstance(error, WriteFailed):
                 raise
 
-    def _heal(self) -> None:
-        self._journal.heal(self._state)
-        self._journal_behind = False
+    def _run(self, name: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        """Read, with what the engine says against it as an error that names the database."""
+        try:
+            return self._engine.run(name, params)
+        except RuntimeError as error:
+            message = " ".join(str(error).split()).rstrip(".")
+            full = "buffer pool" in message.lower()
+            raise StoreDamaged(
+                f"The database {self._engine.path} cannot be read: {message}.",
+                "Run `deeprefine-db doctor --compact`." if full else "Run `deeprefine-db doctor --rebuild`.",
+            ) from error
 
     def _read_state(self) -> StoreState:
-        found = self._engine.run("graph/store", {})
+        found = self._run("graph/store", {})
         if len(found) != 1:
             raise StoreDamaged(
                 f"The database {self._engine.path} does not say which store it is.",

@@ -22,7 +22,7 @@ from deeprefine_graphdb.model.errors import (
     WriteFailed,
 )
 from deeprefine_graphdb.model.write import Statement
-from deeprefine_graphdb.stores import statements
+from deeprefine_graphdb.stores import room, statements
 from deeprefine_graphdb.stores.protocol import Table
 
 ENGINES = ("kuzu", "ladybug")
@@ -134,6 +134,7 @@ class Engine:
                         f"The statement {statement.name} must not run on a generation in use."
                     )
                 statements.load(statement.name, self.name).check(statement.params)
+            room.require(self.path.parent, room.for_a_write(program))
             transaction = Transaction(self)
             try:
                 for statement in program:

@@ -11,7 +11,7 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -79,7 +79,10 @@ def unpack(text: str) -> list[Record]:
 
 def from_line(line: str | bytes) -> Record:
     """Read a line. Raises ``ValueError``."""
-    return Record.model_validate(json.loads(line))
+    try:
+        return Record.model_validate(json.loads(line))
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
 
 
 class Journal:
@@ -99,14 +102,14 @@ class Journal:
 
     def read_to_end(self) -> tuple[list[Record], int]:
         """Give all records as :meth:`read` does, and the byte at which they end."""
-        records, end = [], 0
-        for number, line in enumerate(self._lines(), 1):
+        records = []
+        data = self._whole_lines()
+        for number, line in _numbered_lines(data):
             try:
                 records.append(from_line(line))
             except (ValueError, ValidationError) as error:
                 raise self._damaged(number, "is no record") from error
-            end += len(line) + 1
-        return records, end
+        return records, len(data)
 
     def read_on(self, offset: int, head: str) -> tuple[list[Record], int] | None:
         """Give the records behind a byte offset, at which the chain's hash was ``head``, and where they end.
@@ -122,9 +125,11 @@ class Journal:
                 data = stream.read()
         except FileNotFoundError:
             return None if offset else ([], 0)
+        except OSError as error:
+            raise self._unreadable(error) from error
         data = data[: data.rfind(b"\n") + 1]
         try:
-            records = [from_line(line) for line in data.splitlines()]
+            records = [from_line(line) for _, line in _numbered_lines(data)]
         except (ValueError, ValidationError):
             return None
         if records and records[0].prev != head:
@@ -134,7 +139,7 @@ class Journal:
     def verify(self) -> BadLine | None:
         """Find the first line that is not as it was written, or give ``None``."""
         seq, head = 0, ""
-        for number, line in enumerate(self._lines(), 1):
+        for number, line in _numbered_lines(self._whole_lines()):
             try:
                 record = from_line(line)
             except (ValueError, ValidationError):
@@ -155,14 +160,27 @@ class Journal:
                 tail = _last_line(stream)
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise self._unreadable(error) from error
         if tail is None:
             return None
         try:
             return from_line(tail)
         except (ValueError, ValidationError) as error:
-            raise StoreDamaged(
-                f"The last line of the journal {self.path} is no record.", "Run `deeprefine-db audit verify`."
-            ) from error
+            raise StoreDamaged(f"The last line of the journal {self.path} is no record.", RESTORE) from error
+
+    def size(self) -> int:
+        """Give the size of the file in bytes, 0 when it is not there."""
+        try:
+            return self.path.stat().st_size
+        except OSError:
+            return 0
+
+    def goes_through(self, seq: int, head: str) -> bool:
+        """Tell whether the record of this number is there and has this hash."""
+        if not seq:
+            return True
+        return any(record.seq == seq and record.hash == head for record in self.read())
 
     def append(self, records: Sequence[Record]) -> None:
         """Write records behind the others and sync them; a torn last line is cut first. Does nothing for none.
@@ -198,10 +216,8 @@ class Journal:
         """
         missing: list[Record] = []
         try:
-            if self.path.exists():
-                with self.path.open("rb+") as stream:
-                    self._hold(stream)
-                    _cut_torn(stream)
+            if self._is_torn():
+                self._cut()
             last = self.last()
             seq, head = (last.seq, last.hash) if last else (0, "")
             if (seq, head) == (state.seq, state.head):
@@ -213,45 +229,91 @@ class Journal:
                 f"The store's own copy of its last records is unreadable ({error}).", _REBUILD
             ) from error
         if seq >= state.seq or not missing or missing[0].prev != head or missing[-1].hash != state.head:
-            raise StoreDamaged(
-                f"The journal {self.path} ends at record {seq} and the store at record {state.seq}, "
-                "and neither continues the other.",
-                _REBUILD,
-            )
+            raise self._apart(seq, state)
         self.append(missing)
         return len(missing)
+
+    def _apart(self, seq: int, state: StoreState) -> StoreDamaged:
+        """Say how the journal and the store differ, and what brings them together."""
+        if not seq:
+            return StoreDamaged(
+                f"The journal {self.path} is missing or empty, and the store has {state.seq} records.",
+                RESTORE,
+            )
+        bad = self.verify()
+        if bad is not None:
+            return self._damaged(bad.line, bad.reason)
+        ends = f"The journal {self.path} ends at record {seq} and the store at record {state.seq}"
+        if self.goes_through(state.seq, state.head):
+            return StoreDamaged(f"{ends}, which is an earlier state of the same log.", _REBUILD)
+        if seq < state.seq:
+            return StoreDamaged(f"{ends}.", RESTORE)
+        return StoreDamaged(f"{ends}, and neither continues the other.", RESTORE)
+
+    def _is_torn(self) -> bool:
+        try:
+            with self.path.open("rb") as stream:
+                if not stream.seek(0, os.SEEK_END):
+                    return False
+                stream.seek(-1, os.SEEK_END)
+                return stream.read(1) != b"\n"
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def _cut(self) -> None:
+        try:
+            with self.path.open("rb+") as stream:
+                self._hold(stream)
+                _cut_torn(stream)
+        except OSError as error:
+            raise self._unreadable(error) from error
 
     def _hold(self, stream: IO[bytes]) -> None:
         while not try_lock(stream, exclusive=True):
             time.sleep(0.002)
 
-    def _lines(self) -> list[bytes]:
+    def _whole_lines(self) -> bytes:
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:
-            return []
-        return data[: data.rfind(b"\n") + 1].splitlines()
+            return b""
+        except OSError as error:
+            raise self._unreadable(error) from error
+        return data[: data.rfind(b"\n") + 1]
 
     def _damaged(self, number: int, reason: str) -> StoreDamaged:
+        return StoreDamaged(f"Line {number} of the journal {self.path} {reason}.", RESTORE)
+
+    def _unreadable(self, error: OSError) -> StoreDamaged:
         return StoreDamaged(
-            f"Line {number} of the journal {self.path} {reason}.",
-            "Restore the file from version control or a backup.",
+            f"The journal {self.path} cannot be read: {error.strerror}.",
+            "It has to be a file that may be read and written.",
         )
 
 
+RESTORE = "Restore the journal from version control or a backup."
 _REBUILD = "Run `deeprefine-db doctor --rebuild`."
 
 
+def _numbered_lines(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Give the lines that are not blank (an editor or a merge may leave one that is), counted from 1."""
+    for number, line in enumerate(data.splitlines(), 1):
+        if line.strip():
+            yield number, line
+
+
 def _last_line(stream: IO[bytes]) -> bytes | None:
-    """Give the last line that has its line end, or ``None``."""
+    """Give the last line that has its line end and is not blank, or ``None``."""
     end = stream.seek(0, os.SEEK_END)
     data = b""
-    while end and data.count(b"\n") < 2:
+    while end and data[: data.rfind(b"\n") + 1].strip().count(b"\n") < 1:
         start = max(0, end - _BLOCK)
         stream.seek(start)
         data = stream.read(end - start) + data
         end = start
-    lines = data[: data.rfind(b"\n") + 1].splitlines()
+    lines = [line for _, line in _numbered_lines(data[: data.rfind(b"\n") + 1])]
     return lines[-1] if lines else None
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from deeprefine_graphdb.model.errors import RevisionMoved, UsageError, WriteFailed
+from deeprefine_graphdb.model.errors import RevisionMoved, StoreDamaged, UsageError, WriteFailed
 from deeprefine_graphdb.model.write import FORMAT_VERSION, NewRecord, Record, StoreState
-from deeprefine_graphdb.stores import generations
-from deeprefine_graphdb.stores.engine import Engine
+from deeprefine_graphdb.stores import generations, room
+from deeprefine_graphdb.stores.engine import Engine, wal_path
 from deeprefine_graphdb.stores.journal import Journal, chain, pack
 from deeprefine_graphdb.stores.locks import store_lock
 from deeprefine_graphdb.stores.opening import base_of, opened
 from deeprefine_graphdb.stores.protocol import Generation
-from deeprefine_graphdb.stores.urls import parse_url
+from deeprefine_graphdb.stores.urls import Place, parse_url
 from deeprefine_loaders.atomic import fsync_directory
 from deeprefine_loaders.basefile import BASE_NAME, INDEX_NAME, write_base
 from deeprefine_loaders.collector import collector_paused
@@ -33,35 +33,36 @@ def load_generation(
     the store is then as before.
     """
     place = parse_url(url)
-    place.directory.mkdir(parents=True, exist_ok=True)
     state = generation.state.model_copy(update={"base_digest": generation.base.digest})
     journal = Journal.of(log_dir, state.store_id)
-    with store_lock(place.directory, "write", wait), collector_paused():
+    with _building(place, wait):
         _check_engine(place.directory, place.engine)
-        last = journal.last()
-        if (last.seq, last.hash) != (state.seq, state.head) if last else state.seq != 0:
-            raise RevisionMoved(
-                f"The log {journal.path} went on since this change was planned.", "Plan it again."
-            )
+        _check_log(journal, state)
         chained = chain(records, state.seq, state.head)
         state = _after(state, chained)
-
-        def build(directory: Path) -> None:
-            from deeprefine_graphdb.stores import bulk
-
-            write_base(generation.base, directory)
-            generation.base.text = ""
-            engine = _fresh(place.engine, directory, bulk.pool_bytes(len(generation.base.links.key)))
-            try:
-                bulk.create_tables(engine)
-                bulk.fill(engine, generation, state)
-                engine.run("schema/checkpoint", {})
-            finally:
-                engine.close()
-
-        _put_in_place(place.directory, place.engine, state.store_id, build)
+        _put_in_place(place, state.store_id, _filling(place, generation, state, journal))
         journal.append(chained)
     return state
+
+
+def rebuild_generation(
+    url: str, generation: Generation, *, log_dir: Path, wait: float = 5.0
+) -> tuple[Path, ...]:
+    """Put a generation in the place of a damaged one, which is set aside when the new one counts.
+
+    What ``CURRENT`` says need not be readable, and what it names need not be there. Gives the folders that were set
+    aside. Raises what :func:`load_generation` raises; the store is then as before.
+    """
+    place = parse_url(url)
+    state = generation.state.model_copy(update={"base_digest": generation.base.digest})
+    journal = Journal.of(log_dir, state.store_id)
+    with _building(place, wait):
+        former = generations.in_use(place.directory)
+        with suppress(StoreDamaged):
+            _check_engine(place.directory, place.engine)
+        _check_log(journal, state)
+        _put_in_place(place, state.store_id, _filling(place, generation, state, journal))
+        return tuple(generations.set_aside(place.directory, former))
 
 
 def fold(url: str, *, log_dir: Path, wait: float = 5.0) -> StoreState:
@@ -70,12 +71,15 @@ def fold(url: str, *, log_dir: Path, wait: float = 5.0) -> StoreState:
     Raises :class:`StoreMissing`, and whatever opening the store raises.
     """
     place = parse_url(url)
-    with closing(base_of(url)) as base, store_lock(place.directory, "write", wait):
+    with closing(base_of(url)) as base, _building(place, wait):
         from deeprefine_graphdb.stores import bulk
 
         pool = bulk.pool_bytes(base.count("links") + base.count("edges"))
         with opened(place, log_dir, "read", pool) as (source, store):
             state = store.state()
+            wal = wal_path(source.path)
+            held = source.path.stat().st_size + (wal.stat().st_size if wal.exists() else 0)
+            room.require(place.directory, room.for_a_fold(held))
 
             def build(directory: Path) -> None:
                 for name in (BASE_NAME, INDEX_NAME):
@@ -88,8 +92,48 @@ def fold(url: str, *, log_dir: Path, wait: float = 5.0) -> StoreState:
                 finally:
                     engine.close()
 
-            _put_in_place(place.directory, place.engine, state.store_id, build)
+            _put_in_place(place, state.store_id, build)
     return state
+
+
+@contextmanager
+def _building(place: Place, wait: float) -> Iterator[None]:
+    with room.naming(place.directory):
+        place.directory.mkdir(parents=True, exist_ok=True)
+        with store_lock(place.directory, "write", wait), collector_paused():
+            yield
+
+
+def _filling(
+    place: Place, generation: Generation, state: StoreState, journal: Journal
+) -> Callable[[Path], None]:
+    """Give what fills the folder of a generation, once there is room for it."""
+    base = generation.base
+    objects = len(base.nodes.id) + len(base.links.key)
+    room.require(place.directory, room.for_a_generation(base.header.size, objects, journal.size()))
+
+    def build(directory: Path) -> None:
+        from deeprefine_graphdb.stores import bulk
+
+        write_base(generation.base, directory)
+        generation.base.text = ""
+        engine = _fresh(place.engine, directory, bulk.pool_bytes(len(generation.base.links.key)))
+        try:
+            bulk.create_tables(engine)
+            bulk.fill(engine, generation, state)
+            engine.run("schema/checkpoint", {})
+        finally:
+            engine.close()
+
+    return build
+
+
+def _check_log(journal: Journal, state: StoreState) -> None:
+    last = journal.last()
+    if (last.seq, last.hash) != (state.seq, state.head) if last else state.seq != 0:
+        raise RevisionMoved(
+            f"The log {journal.path} went on since this change was planned.", "Plan it again."
+        )
 
 
 def _check_engine(directory: Path, engine: str) -> None:
@@ -111,8 +155,9 @@ def _fresh(engine: str, directory: Path, pool: int) -> Engine:
     return Engine(engine, directory / f"graph.{engine}", read_only=False, pool_bytes=pool)
 
 
-def _put_in_place(directory: Path, engine: str, store_id: str, build: Callable[[Path], None]) -> None:
+def _put_in_place(place: Place, store_id: str, build: Callable[[Path], None]) -> None:
     """Build a generation and make it the one that counts; one that cannot be built is removed again."""
+    directory, engine = place.directory, place.engine
     target = generations.new_generation(directory)
     try:
         build(target)
@@ -127,6 +172,7 @@ def _put_in_place(directory: Path, engine: str, store_id: str, build: Callable[[
         raise
     pointer = generations.Pointer(FORMAT_VERSION, engine, store_id, target.name)
     generations.write_pointer(directory, pointer)
+    generations.mark_generation(directory, pointer)
 
 
 def _same_file(source: Path, target: Path) -> None:

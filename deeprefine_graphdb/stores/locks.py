@@ -21,6 +21,7 @@ from typing import IO, Literal
 
 from deeprefine_graphdb.model.errors import StoreLocked
 from deeprefine_graphdb.stores.flock import try_lock
+from deeprefine_graphdb.stores.room import naming
 
 Mode = Literal["read", "write"]
 _PAUSE = 0.005
@@ -52,16 +53,19 @@ def store_lock(directory: Path, mode: Mode, wait: float) -> Iterator[None]:
     _register(place, directory, deadline)
     try:
         with ExitStack() as stack:
-            turnstile = stack.enter_context((directory / "turnstile").open("ab"))
-            lock = stack.enter_context((directory / "lock").open("ab"))
+            with naming(directory):
+                turnstile = stack.enter_context(_open(directory / "turnstile", mode))
+                lock = stack.enter_context(_open(directory / "lock", mode))
             _acquire(turnstile, directory, "write", deadline)
             _acquire(lock, directory, mode, deadline)
-            mark = _leave_mark(directory, mode, stack)
+            with naming(directory):
+                mark = _leave_mark(directory, mode, stack)
             turnstile.close()
             try:
                 yield
             finally:
-                mark.unlink(missing_ok=True)
+                if mark is not None:
+                    mark.unlink(missing_ok=True)
     finally:
         with _registry:
             del _open_here[place]
@@ -134,14 +138,37 @@ def _locked(directory: Path) -> StoreLocked:
     )
 
 
-def _leave_mark(directory: Path, mode: Mode, stack: ExitStack) -> Path:
+def _open(path: Path, mode: Mode) -> IO[bytes]:
+    """Open a lock file; a reader locks one that is there even where it may not write."""
+    try:
+        return path.open("ab")
+    except OSError:
+        if mode == "write" or not path.is_file():
+            raise
+        return path.open("rb")
+
+
+def _leave_mark(directory: Path, mode: Mode, stack: ExitStack) -> Path | None:
+    """Leave the mark of a holder. A reader that dies leaves nothing to heal, so it may do without."""
+    try:
+        return _write_mark(directory, mode, stack)
+    except OSError:
+        if mode == "write":
+            raise
+        return None
+
+
+def _write_mark(directory: Path, mode: Mode, stack: ExitStack) -> Path:
     folder = directory / "holders"
     folder.mkdir(exist_ok=True)
     path = folder / f"{os.getpid()}-{next(_numbers)}.json"
-    stream = stack.enter_context(path.open("wb"))
+    stream = stack.enter_context(path.open("wb", buffering=0))
     try_lock(stream, exclusive=True)
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     mark = {"pid": os.getpid(), "mode": mode, "host": platform.node(), "since": since}
-    stream.write(json.dumps(mark).encode("ascii"))
-    stream.flush()
+    try:
+        stream.write(json.dumps(mark).encode("ascii"))
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
     return path

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from deeprefine_graphdb.model.errors import StoreDamaged, StoreMissing, StoreTooNew, UsageError
-from deeprefine_graphdb.model.write import FORMAT_VERSION
-from deeprefine_graphdb.stores import generations
+from deeprefine_graphdb.model.write import FORMAT_VERSION, StoreState
+from deeprefine_graphdb.stores import generations, rows
 from deeprefine_graphdb.stores.embedded import EmbeddedStore
 from deeprefine_graphdb.stores.engine import Engine, wal_path
 from deeprefine_graphdb.stores.generations import Pointer
 from deeprefine_graphdb.stores.journal import Journal
 from deeprefine_graphdb.stores.locks import dead_writer, forget_dead, store_lock
 from deeprefine_graphdb.stores.urls import Place, parse_url
-from deeprefine_loaders.basefile import BaseFile
+from deeprefine_loaders.basefile import BASE_NAME, INDEX_NAME, BaseFile
 from deeprefine_loaders.errors import FormatError
 
 Mode = Literal["read", "write"]
 _REBUILD = "Run `deeprefine-db doctor --rebuild`."
+_RECORD_TABLES = ("query", "trace", "proposal", "review", "refinement", "conflict", "snapshot", "event")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a database keeps of its log: its state, and the ids of its provenance nodes by kind."""
+
+    state: StoreState
+    ids: Mapping[str, tuple[str, ...]]
 
 
 @contextmanager
@@ -52,6 +62,12 @@ def opened(
     try:
         store = EmbeddedStore(engine, base, Journal.of(log_dir, pointer.store_id))
         _check_format(place, store.state().format)
+        if base.digest != store.state().base_digest:
+            raise StoreDamaged(
+                f"The base in {place.directory / pointer.generation} is not the one that its database was made of.",
+                _REBUILD,
+            )
+        store.heal()
         generations.remove_superseded(place.directory, pointer.generation)
         forget_dead(place.directory)
         yield engine, store
@@ -88,11 +104,48 @@ def wal_bytes(url: str) -> int:
         return 0
 
 
-def set_aside(url: str, *, wait: float = 5.0) -> Path | None:
-    """Take the generation in use out of the way, without deleting it; give where it and its base are now."""
-    directory = parse_url(url).directory
-    with store_lock(directory, "write", wait):
-        return generations.set_aside(directory)
+def missing_part(url: str) -> Path | None:
+    """Give a file of the store in use that is not there, or ``None``; opens none of them."""
+    place = parse_url(url)
+    pointer = generations.read_pointer(place.directory)
+    if pointer is None:
+        return None
+    folder = place.directory / pointer.generation
+    parts = (pointer.database(place.directory), folder / BASE_NAME, folder / INDEX_NAME)
+    return next((path for path in parts if not path.is_file()), None)
+
+
+def kept(url: str, *, wait: float = 5.0) -> Kept | None:
+    """Give what the database in use says of itself and its log, or ``None`` when it cannot be read.
+
+    Neither base nor journal is looked at. Raises :class:`StoreLocked`.
+    """
+    place = parse_url(url)
+    with suppress(StoreDamaged, StoreMissing, RuntimeError):
+        if generations.read_pointer(place.directory) is None:
+            return None
+        with store_lock(place.directory, "read", wait):
+            _, engine = _open_engine(place, "read", None)
+            try:
+                found = engine.run("graph/store", {})
+                ids = {
+                    table: tuple(str(row[0]) for row in engine.run(f"provenance/read_{table}", {}))
+                    for table in _RECORD_TABLES
+                }
+                return Kept(rows.state(found[0]), ids) if len(found) == 1 else None
+            finally:
+                engine.close()
+    return None
+
+
+def store_folders(url: str) -> Sequence[Path]:
+    """Give every folder of a store that may hold a base, the newest first, whether it is in use or not."""
+    return generations.folders(parse_url(url).directory)
+
+
+def lost_pointers(url: str) -> list[Pointer]:
+    """Give the pointers of the generations that counted once and are still there, the newest first."""
+    return generations.marked(parse_url(url).directory)
 
 
 def base_of(url: str) -> BaseFile:
@@ -140,8 +193,12 @@ def _open_engine(place: Place, mode: Mode, pool_bytes: int | None) -> tuple[Poin
 def _open_base(directory: Path) -> BaseFile:
     try:
         return BaseFile.open(directory)
-    except (OSError, FormatError) as error:
-        raise StoreDamaged(f"The base in {directory} cannot be opened: {error}", _REBUILD) from error
+    except FormatError as error:
+        raise StoreDamaged(f"The base in {directory} cannot be opened: {error.message}", _REBUILD) from error
+    except OSError as error:
+        raise StoreDamaged(
+            f"The base {error.filename or directory} cannot be opened: {error.strerror}.", _REBUILD
+        ) from error
 
 
 def _check_format(place: Place, found: int) -> None:

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from deeprefine_graphdb.graph.render import graph_digest
-from deeprefine_graphdb.project.doctor import check
+from deeprefine_graphdb.project.doctor import check, compact
 from deeprefine_graphdb.project.export import export
+from deeprefine_graphdb.project.rebuild import rebuild
 from deeprefine_graphdb.project.sync import sync
 from tests.support.jobs import apply, knowledge_base, make_root
 
@@ -46,7 +47,8 @@ def digest_in(root: Path) -> str | None:
 
 @pytest.mark.parametrize(
     ("job", "part", "parts"),
-    [("sync", 0, 3), ("sync", 1, 3), ("sync", 2, 3), ("apply", 0, 1), ("export", 0, 1)],
+    [("sync", 0, 3), ("sync", 1, 3), ("sync", 2, 3), ("apply", 0, 1), ("export", 0, 1)]
+    + [(job, part, 3) for job in ("rebuild", "compact") for part in range(3)],
 )
 def test_a_kill_before_any_step_leaves_the_state_before_or_after(
     job: str, part: int, parts: int, tmp_path: Path
@@ -55,8 +57,10 @@ def test_a_kill_before_any_step_leaves_the_state_before_or_after(
     base = make_root(start)
     if job != "sync":
         sync(base)
-    if job == "export":
+    if job in {"export", "rebuild", "compact"}:
         apply(base)
+    if job == "rebuild":
+        export(base)
     before = digest_in(start)
     file_before = (start / "graphify-out/graph.json").read_bytes()
 
@@ -94,6 +98,10 @@ def finish(job: str, root: Path) -> None:
     elif job == "apply":
         if not base.log().refinements():
             apply(base)
+    elif job == "rebuild":
+        assert rebuild(base).healthy
+    elif job == "compact":
+        compact(base)
     else:
         assert export(base).file_digest == digest_in(root)
         assert not list((root / "graphify-out").rglob("*.tmp"))

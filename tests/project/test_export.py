@@ -18,9 +18,10 @@ from deeprefine_graphdb.model.errors import (
     NeedsDecision,
     NothingToDo,
 )
-from deeprefine_graphdb.project.doctor import check, compact, rebuild
+from deeprefine_graphdb.project.doctor import check, compact
 from deeprefine_graphdb.project.export import check_export, export, export_to
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
+from deeprefine_graphdb.project.rebuild import rebuild
 from deeprefine_graphdb.project.sync import sync
 from tests.support.jobs import apply, knowledge_base, make_root, small_graph
 

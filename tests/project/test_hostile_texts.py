@@ -10,8 +10,9 @@ import pytest
 from deeprefine_graphdb.grammar.actions import format_actions
 from deeprefine_graphdb.model.actions import Action, InsertEdge, ReplaceNode
 from deeprefine_graphdb.project.apply import apply_proposal
-from deeprefine_graphdb.project.doctor import check, rebuild
+from deeprefine_graphdb.project.doctor import check
 from deeprefine_graphdb.project.export import export
+from deeprefine_graphdb.project.rebuild import rebuild
 from deeprefine_graphdb.project.sync import sync
 from deeprefine_graphdb.provenance.records import ProposalBody, ProposedAction
 from tests.support.jobs import make_root

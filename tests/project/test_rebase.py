@@ -11,9 +11,10 @@ import pytest
 from deeprefine_graphdb.graph.render import graph_digest
 from deeprefine_graphdb.model.errors import NothingToDo, RebaseConflict, UsageError
 from deeprefine_graphdb.project.conflicts import conflicts, resolve_conflict
-from deeprefine_graphdb.project.doctor import check, rebuild
+from deeprefine_graphdb.project.doctor import check
 from deeprefine_graphdb.project.export import export
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
+from deeprefine_graphdb.project.rebuild import rebuild
 from deeprefine_graphdb.project.sync import sync
 from deeprefine_graphdb.project.undo import undo
 from tests.support.jobs import apply, make_root

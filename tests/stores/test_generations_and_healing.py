@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,13 @@ from deeprefine_graphdb.stores.protocol import Generation
 from deeprefine_loaders.graphfile import parse_graph
 from tests.contract.harness import (
     A_B_C,
+    ENGINE,
     STORE_ID,
     Harness,
     added_edge,
     added_entity,
     everything,
+    harness_at,
     plan,
     put,
     record,
@@ -95,7 +98,7 @@ def test_a_load_that_fails_on_the_way_leaves_everything(
     for owner, name in [(loading, "write_base"), (generations, "sync_file"), (generations, "write_pointer")]:
         with monkeypatch.context() as patch:
             patch.setattr(owner, name, fail)
-            with pytest.raises(OSError, match="no space"):
+            with pytest.raises(WriteFailed, match="no space"):
                 loaded.load(OTHER, state=state)
         with loaded.open("read") as store:
             assert everything(store) == before
@@ -208,10 +211,58 @@ def test_a_journal_of_another_history_is_damage_and_is_left_alone(loaded: Harnes
     change(loaded)
     loaded.journal.append([loaded.records()[-1].model_copy(update={"seq": 9, "hash": "0" * 64})])
     before = loaded.journal.path.read_bytes()
-    with pytest.raises(StoreDamaged, match="doctor --rebuild"), loaded.open("read"):
+    with pytest.raises(StoreDamaged, match="Restore the journal"), loaded.open("read"):
         raise AssertionError
     assert loaded.journal.path.read_bytes() == before
     with pytest.raises(StoreDamaged), loaded.open("read"):
+        raise AssertionError
+
+
+def test_a_store_that_is_behind_its_journal_is_to_be_rebuilt(loaded: Harness) -> None:
+    store, behind = store_directory(loaded), store_directory(loaded).with_name("behind")
+    shutil.copytree(store, behind)
+    change(loaded)
+    shutil.rmtree(store)
+    behind.rename(store)
+    with pytest.raises(StoreDamaged, match=r"earlier state.*doctor --rebuild"), loaded.open("read"):
+        raise AssertionError
+
+
+@pytest.mark.parametrize("left", [b"", None])
+def test_a_journal_that_is_gone_is_to_be_restored(loaded: Harness, left: bytes | None) -> None:
+    change(loaded)
+    change(loaded, "m")
+    loaded.journal.path.unlink()
+    if left is not None:
+        loaded.journal.path.write_bytes(left)
+    with (
+        pytest.raises(StoreDamaged, match=r"missing or empty, and the store has 3 records.*Restore"),
+        loaded.open(),
+    ):
+        raise AssertionError
+
+
+def test_a_journal_that_is_a_folder_is_named(loaded: Harness) -> None:
+    loaded.journal.path.unlink()
+    loaded.journal.path.mkdir()
+    with pytest.raises(StoreDamaged, match=str(loaded.journal.path)), loaded.open():
+        raise AssertionError
+
+
+def test_a_table_that_is_not_there_is_damage(loaded: Harness) -> None:
+    with loaded.open() as store:
+        store._engine._connection.execute("DROP TABLE Alias")  # type: ignore[attr-defined] # the engine's own handle
+        with pytest.raises(StoreDamaged, match="doctor --rebuild"):
+            store.alias("ada")
+
+
+def test_a_base_and_a_database_of_two_graphs_are_damage(loaded: Harness, tmp_path: Path) -> None:
+    other = harness_at(tmp_path / "other")
+    other.load(OTHER)
+    (folder,) = store_directory(loaded).glob("gen-*")
+    for name in ("base.json", "base.idx"):
+        shutil.copy(store_directory(other) / "gen-000001" / name, folder / name)
+    with pytest.raises(StoreDamaged, match="not the one"), loaded.open("read"):
         raise AssertionError
 
 
@@ -250,18 +301,79 @@ def test_a_base_that_is_damaged_is_named(loaded: Harness) -> None:
         raise AssertionError
 
 
-def test_a_damaged_store_is_set_aside_whole_and_built_again(loaded: Harness) -> None:
+def test_a_damaged_store_is_set_aside_whole_when_the_new_one_counts(loaded: Harness) -> None:
     change(loaded)
     last = loaded.records()[-1]
-    aside = stores.set_aside(loaded.url)
-    assert aside is not None
-    assert (aside / "base.json").exists()
-    with pytest.raises(StoreDamaged), loaded.open("read"):
-        raise AssertionError
-    loaded.load(state=StoreState(store_id=STORE_ID, seq=last.seq, head=last.hash, revision=7))
+    state = StoreState(store_id=STORE_ID, seq=last.seq, head=last.hash, revision=7)
+    (aside,) = rebuild(loaded, state)
+    assert aside.name == "aside-000001"
+    assert generation_names(loaded) == ["gen-000002"]
     with loaded.open("read") as store:
         assert store.state().revision == 7
-    assert (aside / "base.json").exists()
+    assert {"base.json", "graph." + ENGINE} <= set(os.listdir(aside))
+
+
+@pytest.mark.parametrize("content", ["", "[]", None, "gone"])
+def test_a_store_is_rebuilt_whatever_its_pointer_says(loaded: Harness, content: str | None) -> None:
+    last = loaded.records()[-1]
+    directory = store_directory(loaded)
+    if content == "gone":
+        shutil.rmtree(directory / "gen-000001")
+    elif content is None:
+        (directory / "CURRENT").unlink()
+    else:
+        (directory / "CURRENT").write_text(content, encoding="utf-8")
+    rebuild(loaded, StoreState(store_id=STORE_ID, seq=last.seq, head=last.hash))
+    assert generation_names(loaded) == ["gen-000002"]
+    with loaded.open("read") as store:
+        assert store.entity("a") is not None
+
+
+def test_a_rebuild_that_fails_on_the_way_leaves_the_store(
+    loaded: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = loaded.records()[-1]
+    with loaded.open("read") as store:
+        before = everything(store)
+
+    def fail(*_: object) -> None:
+        raise OSError("no space left")
+
+    for owner, name in [(loading, "write_base"), (generations, "sync_file"), (generations, "write_pointer")]:
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, fail)
+            with pytest.raises(WriteFailed, match="no space"):
+                rebuild(loaded, StoreState(store_id=STORE_ID, seq=last.seq, head=last.hash))
+        with loaded.open("read") as store:
+            assert everything(store) == before
+
+
+def rebuild(harness: Harness, state: StoreState) -> tuple[Path, ...]:
+    generation = Generation(parse_graph(json.dumps(A_B_C).encode()), state)
+    return stores.rebuild_generation(harness.url, generation, log_dir=harness.log_dir)
+
+
+def test_a_full_disk_is_named_before_the_engine_meets_it(
+    loaded: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = loaded.records()[-1]
+    with loaded.open("read") as store:
+        before, state = everything(store), store.state()
+    usage = shutil.disk_usage(loaded.log_dir)
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=1 << 20))
+        for job in (
+            lambda: change(loaded),
+            lambda: loaded.load(OTHER, state=state),
+            lambda: rebuild(loaded, StoreState(store_id=STORE_ID, seq=last.seq, head=last.hash)),
+            lambda: stores.fold(loaded.url, log_dir=loaded.log_dir),
+        ):
+            with pytest.raises(WriteFailed, match=r"1\.0 MB free.*Make room"):
+                job()
+    with loaded.open("read") as store:
+        assert everything(store) == before
+    assert generation_names(loaded) == ["gen-000001"]
+    change(loaded)
 
 
 def test_a_store_of_a_newer_format_is_refused(loaded: Harness) -> None:

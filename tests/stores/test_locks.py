@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import subprocess
@@ -9,11 +10,12 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from deeprefine_graphdb import stores
-from deeprefine_graphdb.model.errors import StoreLocked
+from deeprefine_graphdb.model.errors import StoreLocked, WriteFailed
 from deeprefine_graphdb.stores import locks
 from tests.contract.harness import Harness, added_entity, plan, put
 from tests.stores.holder import ROOT, holding
@@ -162,7 +164,31 @@ def test_a_sync_waits_for_a_reader_and_gives_up(loaded: Harness) -> None:
         for call in (
             lambda: stores.load_generation(loaded.url, generation, [], log_dir=loaded.log_dir, wait=0),
             lambda: stores.fold(loaded.url, log_dir=loaded.log_dir, wait=0),
-            lambda: stores.set_aside(loaded.url, wait=0),
+            lambda: stores.rebuild_generation(loaded.url, generation, log_dir=loaded.log_dir, wait=0),
         ):
             with pytest.raises(StoreLocked):
                 call()
+
+
+def test_a_reader_locks_where_it_may_not_write_and_a_writer_is_refused(
+    loaded: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with loaded.open("read"):
+        pass
+    original = Path.open
+
+    def read_only(self: Path, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+        if set(mode) & set("wax+"):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(self))
+        return original(self, mode, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "open", read_only)
+    with loaded.open("read") as store:
+        assert store.entity("a") is not None
+    with pytest.raises(WriteFailed, match="turnstile cannot be written"), loaded.open("write"):
+        raise AssertionError
+    monkeypatch.undo()
+    with holding(loaded, "write"):
+        monkeypatch.setattr(Path, "open", read_only)
+        with pytest.raises(StoreLocked), loaded.open("read", wait=0):
+            raise AssertionError

@@ -11,9 +11,11 @@ from typing import Any
 
 from deeprefine_graphdb.grammar.actions import parse_answer
 from deeprefine_graphdb.project.apply import ApplyReport, apply_proposal
+from deeprefine_graphdb.project.doctor import compact
 from deeprefine_graphdb.project.export import export
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.paths import ProjectPaths
+from deeprefine_graphdb.project.rebuild import rebuild
 from deeprefine_graphdb.project.sync import sync
 from deeprefine_graphdb.provenance.records import ProposalBody, ProposedAction, RefinementFlags
 
@@ -109,4 +111,6 @@ JOBS: dict[str, Callable[[Path], object]] = {
     "sync": lambda root: sync(knowledge_base(root)),
     "apply": lambda root: apply(knowledge_base(root)),
     "export": lambda root: export(knowledge_base(root)),
+    "rebuild": lambda root: rebuild(knowledge_base(root)),
+    "compact": lambda root: compact(knowledge_base(root)),
 }

@@ -154,3 +154,29 @@ def test_a_journal_that_the_store_does_not_continue_is_refused_and_left_alone(jo
         with pytest.raises(StoreDamaged):
             journal.heal(state)
         assert journal.path.read_bytes() == before
+
+
+def test_blank_lines_between_records_say_nothing(journal: Journal) -> None:
+    records = some(4)
+    journal.append(records)
+    lines = journal.path.read_text(encoding="ascii").splitlines()
+    journal.path.write_text("\n" + "\n\n".join(lines) + "\n \n", encoding="ascii")
+    assert journal.read() == list(records)
+    assert journal.last() == records[-1]
+    assert journal.verify() is None
+    (more,) = chain([NewRecord(kind="k", ts="t", body={})], records[-1].seq, records[-1].hash)
+    end = journal.read_to_end()[1]
+    journal.append([more])
+    assert journal.read_on(end, records[-1].hash) == ([more], journal.size())
+
+
+def test_a_line_nested_too_deep_is_no_record(journal: Journal) -> None:
+    journal.append(some(1))
+    with journal.path.open("a", encoding="ascii") as stream:
+        stream.write("[" * 100_000 + "\n")
+    for read in (journal.read, journal.last):
+        with pytest.raises(StoreDamaged, match="no record"):
+            read()
+    bad = journal.verify()
+    assert bad is not None
+    assert bad.line == 2
