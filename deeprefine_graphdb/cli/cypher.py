@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deeprefine_graphdb.cli.common import Parameter, Seconds, wait_option
+from deeprefine_graphdb.cli.deadline import deadline
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
 from deeprefine_graphdb.cli.output import counted, emit, note, table
 
 if TYPE_CHECKING:
     from deeprefine_graphdb.stores.protocol import Table
+
+INTERRUPTED = 130
 
 
 @click.command("cypher")
@@ -48,14 +51,15 @@ def command(
     """Run one reading Cypher STATEMENT on the store.
 
     MATCH, OPTIONAL MATCH, WITH, UNWIND, RETURN, UNION and a few CALLs are let through; anything that writes, copies,
-    loads or configures is refused before the engine sees it.
+    loads or configures is refused before the engine sees it. What a refinement removed is there too, marked:
+    `WHERE r.retired_by IS NULL` leaves it out.
     """
     from deeprefine_graphdb.provenance.guard import check_reading
 
     checked = check_reading(statement)
     values = dict(params)
     _check_parameters(checked.parameters, values)
-    with options.base().open("read") as store:
+    with options.base().open("read") as store, deadline(timeout, INTERRUPTED):
         answer = store.query(checked.text, values, limit=limit, timeout=timeout)
     print_rows(options, answer, "json" if options.as_json else style)
     if answer.truncated:

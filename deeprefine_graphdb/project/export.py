@@ -111,10 +111,15 @@ def check_export(base: KnowledgeBase) -> ExportReport:
         touched = store.touched()
         wanted = render_digest(store.base, edits_of(store.base, touched))
         state = store.state()
-    if file_digest(base.project.graph_json) != wanted:
+    on_disk = file_digest(base.project.graph_json)
+    if on_disk != wanted:
+        known = on_disk is None or on_disk in known_digests(base.log())
         raise NeedsDecision(
             f"{base.project.graph_json} is not what the store says.",
-            "Run `deeprefine-db export` to write it.",
+            "Run `deeprefine-db export` to write it."
+            if known
+            else "The store has neither read nor written it: run `deeprefine-db sync` to take it in, or "
+            "`deeprefine-db export --force` to lose what is in it (it stays as graph.json.bak).",
         )
     return ExportReport(
         outcome="checked",

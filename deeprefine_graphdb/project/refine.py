@@ -28,7 +28,7 @@ from deeprefine_graphdb.project import history
 from deeprefine_graphdb.project.apply import apply_proposal
 from deeprefine_graphdb.project.files import ResultRow, append_result
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
-from deeprefine_graphdb.project.proposals import propose, record_trace, trace_body
+from deeprefine_graphdb.project.proposals import propose, record_trace, stored, trace_body, write_reviewed
 from deeprefine_graphdb.project.settings import Settings
 from deeprefine_graphdb.project.sync import sync
 from deeprefine_graphdb.provenance.log import Log
@@ -189,6 +189,7 @@ def _known(base: KnowledgeBase, log: Log, row: Row, say: Say) -> Refined | None:
     waiting = [each for each in log.proposals() if each.query_id == identity and each.state in WAITING]
     if waiting:
         say(f"{question}: proposal {waiting[-1].id} waits for a decision; --again asks once more.")
+        _write_lost_files(base, waiting[-1].id, identity, say)
         return Refined(query_id=identity, question=question, outcome="waiting", proposal_id=waiting[-1].id)
     traces = [(record, body) for record, body in log.bodies(TraceBody) if body.query_id == identity]
     proposed = {body.trace_id for _, body in log.bodies(ProposalBody)}
@@ -204,6 +205,20 @@ def _known(base: KnowledgeBase, log: Log, row: Row, say: Say) -> Refined | None:
         answerable=bool(trace.answerable),
         abduction=trace.abduction,
     )
+
+
+def _write_lost_files(base: KnowledgeBase, proposal_id: str, identity: str, say: Say) -> None:
+    """Write the files of a proposal again: a kill between log and files has lost them."""
+    files = (
+        base.project.proposed(identity),
+        *(base.project.review(identity, kind) for kind in ("md", "json")),
+    )
+    if all(path.exists() for path in files):
+        return
+    try:
+        write_reviewed(base, stored(base, proposal_id))
+    except (DeepRefineError, OSError) as error:
+        say(f"The files of proposal {proposal_id} could not be written: {error}")
 
 
 def _set_aside_recorded(log: Log, path: Path) -> None:

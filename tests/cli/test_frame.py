@@ -147,6 +147,41 @@ def test_ctrl_c_ends_a_run_that_waits_for_the_model(synced: Path) -> None:
     assert "Traceback" not in err
 
 
+ENDLESS = "UNWIND range(1, 1000000000) AS x RETURN count(x)"
+
+
+@pytest.mark.slow
+@pytest.mark.engine
+def test_a_query_ends_in_its_time_whatever_the_engine_does(synced: Path, cli: Cli) -> None:
+    began = time.monotonic()
+    done = subprocess.run(
+        [*MODULE, "cypher", ENDLESS, "--timeout", "1"],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("Error: The query did not finish within 1 seconds.")
+    assert time.monotonic() - began < 30
+    assert cli("cypher", "RETURN 1 AS one", "--json").data == [{"one": 1}]
+
+
+@pytest.mark.slow
+@pytest.mark.engine
+@pytest.mark.skipif(os.name == "nt", reason="signals work otherwise: not on Windows")
+def test_ctrl_c_ends_a_query_at_once(synced: Path) -> None:
+    process = subprocess.Popen(
+        [*MODULE, "cypher", ENDLESS, "--timeout", "60"], env=environment(), stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(5)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert err == "Interrupted.\n"
+
+
 def test_progress_is_silent_where_stderr_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(Options())
     progress("Embedding", 1, 2)

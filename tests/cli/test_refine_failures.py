@@ -188,3 +188,19 @@ def test_a_dry_run_tells_a_merge_from_a_rename_and_why_an_action_is_stuck(synced
     told = cli("apply", *flags, code=4).err
     assert "Action 2" in told
     assert "After the actions before it: There is no edge" in told
+
+
+def test_the_files_of_a_waiting_proposal_are_written_again(
+    asked: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refinement = '<refinement>insert_edge("place_order()", "triggers", "charge_customer()")</refinement>'
+    with OpenAIServer(by_stage([NO], refinement=refinement)) as server:
+        monkeypatch.setenv("DEEPREFINE_LLM_URL", server.url)
+        assert {each["outcome"] for each in outcomes(cli, 0).values()} == {"proposed"}
+        lost = [path for path in asked.glob("proposed_refinement_*") if query_id(ODD) in path.name]
+        texts = {path: path.read_text(encoding="utf-8") for path in lost}
+        assert len(lost) == 3
+        for path in lost:
+            path.unlink()
+        assert {each["outcome"] for each in outcomes(cli, 3).values()} == {"waiting"}
+    assert {path: path.read_text(encoding="utf-8") for path in lost} == texts

@@ -144,7 +144,7 @@ def test_a_malformed_answer_is_asked_again_with_the_reason(tmp_path: Path) -> No
     assert third[2]["content"] == "Perhaps."
     assert "has no <judge>Yes</judge>" in third[3]["content"]
     assert "“Maybe” is neither Yes nor No" in third[5]["content"]
-    assert "has no <refinement>" in server.chats[-1].messages[-1]["content"]
+    assert "no <refinement>" in server.chats[-1].messages[-1]["content"]
     assert len(server.chats[3].messages) == 2, "an old malformed answer went into another prompt"
     assert [call.error[:28] for call in outcome.calls if call.error] == ["the answer could not be read"] * 3
     assert sum("asked again" in text for text in run.said) == 3
