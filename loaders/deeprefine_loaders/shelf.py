@@ -6,8 +6,6 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow as pa
-
 from .atomic import write_durable
 from .basefile import BaseFile
 from .errors import FormatError
@@ -27,6 +25,8 @@ class Shelf:
         path = self._path(base.digest)
         if path.exists():
             return
+        import pyarrow as pa
+
         sink = pa.BufferOutputStream()
         with pa.CompressedOutputStream(sink, "zstd") as stream:
             for chunk in base.chunks():
@@ -63,6 +63,8 @@ class Shelf:
 
 
 def _read(path: Path) -> Iterator[bytes]:
+    import pyarrow as pa
+
     with pa.CompressedInputStream(pa.OSFile(str(path)), "zstd") as stream:
         while chunk := stream.read(_CHUNK):
             yield chunk

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -207,3 +208,20 @@ def test_a_store_is_rebuilt_after_a_rebase(base: KnowledgeBase) -> None:
     before = digest(base)
     assert rebuild(base).healthy
     assert digest(base) == before
+
+
+def test_a_clone_of_file_and_log_alone_is_the_whole_store(base: KnowledgeBase, tmp_path: Path) -> None:
+    first = apply(base, 'insert_edge("Cache", "serves", "Client")').refinement.id
+    apply(base, 'replace_node("Server", "Backend")', name="p2")
+    export(base)
+    before = digest(base)
+    clone = make_root(tmp_path / "clone", base.project.graph_json.read_bytes())
+    shutil.copytree(base.project.log, clone.project.log)
+    shutil.copy(base.project.sidecar, clone.project.sidecar)
+    assert rebuild(clone).healthy
+    assert digest(clone) == before
+    assert sync(clone).outcome == "unchanged"
+    undo(clone, list(clone.log().active()), by="t")
+    export(clone)
+    assert clone.project.graph_json.read_bytes() == BASE
+    assert clone.log().refinement(first).state == "undone"
