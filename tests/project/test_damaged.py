@@ -220,6 +220,23 @@ def test_a_journal_that_is_gone_is_to_be_restored_and_nothing_says_it_is_empty(b
     assert check(fresh).healthy
 
 
+def test_a_journal_that_was_cut_is_not_taken_for_the_whole_log(base: KnowledgeBase) -> None:
+    kept = journal(base).read_bytes()
+    last = len(kept.splitlines())
+    with base.open("read"):
+        pass
+    cut(journal(base), 4)
+    fresh = knowledge_base(base.project.root)
+    for job in (fresh.log, lambda: state_of(fresh)):
+        with pytest.raises(
+            StoreDamaged, match=rf"ends at record 4 and the store at record {last}.*Restore the journal"
+        ):
+            job()
+    journal(base).write_bytes(b"".join(kept.splitlines(keepends=True)[:-1]))
+    assert len(knowledge_base(base.project.root).log().records) == last
+    assert journal(base).read_bytes() == kept
+
+
 def test_a_rebuild_does_not_drop_what_only_the_store_has(base: KnowledgeBase) -> None:
     ids = [entry.id for entry in base.log().refinements()]
     kept = journal(base).read_bytes()
