@@ -81,7 +81,7 @@ class KnowledgeBase:
     def log(self) -> Log:
         """Read the log from the journal, without opening the engine. Empty where nothing was synced yet.
 
-        Where a writer died, or the journal is not there, the store is opened first so that the journal is complete.
+        Where a writer died, or the journal was cut, the store is opened first so that the journal is complete.
         The journal of a store that is lost is read as it is. What was read before is not read again. Raises
         :class:`StoreDamaged`.
         """
@@ -91,7 +91,7 @@ class KnowledgeBase:
             store_id = None if lost is None else lost.store_id()
             return Log(()) if store_id is None else self._read_on(Journal.of(self.project.log, store_id))
         journal = Journal.of(self.project.log, store_id)
-        if stores.needs_healing(self.url) or not journal.size():
+        if stores.needs_healing(self.url, journal):
             with self.open("read"):
                 pass
         return self._read_on(journal)

@@ -10,6 +10,7 @@ from deeprefine_graphdb.model.graph import Alias, Edge, Entity, Loose, Names
 from deeprefine_graphdb.model.write import Record, Statement, StoreState, WritePlan
 from deeprefine_graphdb.stores import rows, statements
 from deeprefine_graphdb.stores.engine import Engine
+from deeprefine_graphdb.stores.generations import note_journal
 from deeprefine_graphdb.stores.journal import Journal, chain, pack
 from deeprefine_graphdb.stores.protocol import Capabilities, Table, Touched
 from deeprefine_loaders.basefile import BaseFile
@@ -139,12 +140,14 @@ class EmbeddedStore:
         self._state, self._journal_behind = state, True
         self._journal.append(records)
         self._journal_behind = False
+        note_journal(self._engine.path.parent, self._journal.size())
         return state
 
     def heal(self) -> None:
         """Complete a journal that lacks what the store has. Raises :class:`StoreDamaged` when they do not fit."""
         self._journal.heal(self._state)
         self._journal_behind = False
+        note_journal(self._engine.path.parent, self._journal.size())
 
     def close(self) -> None:
         """Release the engine and the base; the lock goes with the block of :func:`open_store`."""

@@ -21,6 +21,7 @@ from deeprefine_loaders.atomic import fsync_directory, write_durable
 
 CURRENT = "CURRENT"
 MARK = "store.json"
+JOURNAL_SIZE = "journal.size"
 _PREFIX = "gen-"
 _ASIDE = "aside-"
 _NAME = re.compile(r"gen-\d+")
@@ -86,6 +87,21 @@ def marked(directory: Path) -> list[Pointer]:
             if pointer.generation == path.name:
                 found.append(pointer)
     return found
+
+
+def note_journal(generation: Path, size: int) -> None:
+    """Note how many bytes the journal has, so that one that was cut shows without the engine; never durably."""
+    if size != noted_journal(generation):
+        with contextlib.suppress(OSError):
+            (generation / JOURNAL_SIZE).write_text(str(size), encoding="ascii")
+
+
+def noted_journal(generation: Path) -> int:
+    """Give the size that was noted last, 0 when none was."""
+    try:
+        return int((generation / JOURNAL_SIZE).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return 0
 
 
 def new_generation(directory: Path) -> Path:

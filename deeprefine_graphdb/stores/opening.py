@@ -87,9 +87,12 @@ def store_id(url: str) -> str | None:
     return pointer.store_id if pointer else None
 
 
-def needs_healing(url: str) -> bool:
-    """Tell whether a writer died, so that the next command should open the store."""
-    return dead_writer(parse_url(url).directory)
+def needs_healing(url: str, journal: Journal) -> bool:
+    """Tell whether a writer died, or the journal was cut, so that the next command should open the store."""
+    directory = parse_url(url).directory
+    pointer = generations.read_pointer(directory)
+    noted = 0 if pointer is None else generations.noted_journal(directory / pointer.generation)
+    return dead_writer(directory) or journal.size() < max(1, noted)
 
 
 def wal_bytes(url: str) -> int:

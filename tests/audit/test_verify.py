@@ -157,7 +157,7 @@ def test_effects_are_compared_although_no_hash_covers_them(scene: Scene, store: 
 
 def test_a_record_of_an_unknown_kind_is_told_and_stops_nothing(scene: Scene, store: EmbeddedStore) -> None:
     found = verify(edited(scene.journal(), 1, kind="poem"), store)
-    assert any("unknown kind" in fault.says for fault in found)
+    assert any("kind 'poem' is unknown" in fault.says for fault in found)
 
 
 def test_a_generation_rebuilt_from_the_journal_alone_has_the_rows_that_were_written_live(

@@ -13,6 +13,7 @@ from deeprefine_graphdb.graph.render import graph_digest
 from deeprefine_graphdb.model.errors import DeepRefineError, NeedsDecision, StoreDamaged
 from deeprefine_graphdb.project.doctor import check, compact
 from deeprefine_graphdb.project.export import check_export, export, export_to
+from deeprefine_graphdb.project.folding import fold_if_long
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.rebuild import rebuild
 from deeprefine_graphdb.project.settings import load_settings
@@ -220,6 +221,23 @@ def test_a_journal_that_is_gone_is_to_be_restored_and_nothing_says_it_is_empty(b
     assert check(fresh).healthy
 
 
+def test_a_journal_that_was_cut_is_not_taken_for_the_whole_log(base: KnowledgeBase) -> None:
+    kept = journal(base).read_bytes()
+    last = len(kept.splitlines())
+    with base.open("read"):
+        pass
+    cut(journal(base), 4)
+    fresh = knowledge_base(base.project.root)
+    for job in (fresh.log, lambda: state_of(fresh)):
+        with pytest.raises(
+            StoreDamaged, match=rf"ends at record 4 and the store at record {last}.*Restore the journal"
+        ):
+            job()
+    journal(base).write_bytes(b"".join(kept.splitlines(keepends=True)[:-1]))
+    assert len(knowledge_base(base.project.root).log().records) == last
+    assert journal(base).read_bytes() == kept
+
+
 def test_a_rebuild_does_not_drop_what_only_the_store_has(base: KnowledgeBase) -> None:
     ids = [entry.id for entry in base.log().refinements()]
     kept = journal(base).read_bytes()
@@ -285,6 +303,40 @@ def test_an_altered_base_does_not_reach_any_file(base: KnowledgeBase, tmp_path: 
             job(base)
     assert base.project.graph_json.read_bytes() == before
     assert not (tmp_path / "out.json").exists()
+
+
+def test_of_several_journals_the_one_that_the_export_names_is_rebuilt(
+    base: KnowledgeBase, wanted: str
+) -> None:
+    other = journal(base).with_name("s0000.jsonl")
+    other.write_bytes(journal(base).read_bytes().splitlines(keepends=True)[0])
+    no_store(base)
+    sidecar = base.project.sidecar.read_bytes()
+    base.project.sidecar.unlink()
+    with pytest.raises(StoreDamaged, match=r"the logs of 2 stores.*Leave only that one"):
+        rebuild(base)
+    base.project.sidecar.write_bytes(sidecar)
+    assert rebuild(base).healthy
+    assert export(base).file_digest == wanted
+
+
+def test_a_log_of_another_store_in_use_is_no_lost_one(base: KnowledgeBase, tmp_path: Path) -> None:
+    engine = base.url.partition(":")[0]
+    elsewhere = KnowledgeBase(base.project, f"{engine}:{tmp_path / 'elsewhere'}", 5.0)
+    assert elsewhere.lost() is None
+    no_store(base)
+    assert elsewhere.lost() is not None
+
+
+def test_a_fold_that_finds_no_room_does_not_undo_what_was_done(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(base.project.root)
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=0))
+        assert fold_if_long(base, at_least=0) is False
+    assert fold_if_long(base, at_least=0) is True
+    assert check(base).healthy
 
 
 def test_a_store_that_is_a_file_is_named(base: KnowledgeBase) -> None:

@@ -97,23 +97,23 @@ def test_the_dead_hold_nothing_and_are_told_apart(loaded: Harness) -> None:
             platform.node(),
             True,
         )
-        assert not stores.needs_healing(loaded.url)
+        assert not stores.needs_healing(loaded.url, loaded.journal)
         other.kill()
         other.wait()
         (holder,) = locks.holders(directory(loaded))
         assert not holder.alive
-        assert stores.needs_healing(loaded.url)
+        assert stores.needs_healing(loaded.url, loaded.journal)
         with loaded.open("read", wait=0) as store:
             assert store.entity("a") is not None
         assert locks.holders(directory(loaded)) == []
-        assert not stores.needs_healing(loaded.url)
+        assert not stores.needs_healing(loaded.url, loaded.journal)
 
 
 def test_a_dead_reader_needs_no_healing(loaded: Harness) -> None:
     with holding(loaded, "read") as other:
         other.kill()
         other.wait()
-        assert not stores.needs_healing(loaded.url)
+        assert not stores.needs_healing(loaded.url, loaded.journal)
 
 
 def test_a_holder_takes_its_mark_away(loaded: Harness) -> None:
