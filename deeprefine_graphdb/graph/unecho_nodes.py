@@ -55,8 +55,21 @@ def _exact(case: Case, known: Known, place: Place) -> None:
         case.draft.echoes.append(Echo("node", place, entry.key, entry.by, known.after, added=False))
         case.node_ids.discard(entry.key)
     else:
-        why = "the file has a stub in its place"
+        why = "" if is_stub(known.base) else "the file has a stub in its place"
         case.draft.restored.append(Restored("node", place, entry.by, known.after, entry.base, why=why))
+
+
+def _is_bare(case: Case, known: Known, place: Place) -> bool:
+    """Tell whether a stub that we merged away is there again with less than it had.
+
+    graphify makes it anew where the base's would have been kept, and a run without clusters fills nothing in.
+    """
+    if known.entry.disk is not None or not is_stub(known.base):
+        return False
+    members = case.found.members(place)
+    return len(members) < len(known.base) and all(
+        known.base.get(name) == value for name, value in members.items()
+    )
 
 
 def _linked_by_others(case: Case, added: set[str]) -> set[str]:
@@ -92,6 +105,8 @@ def _entry(case: Case, known: Known) -> None:
             case.draft.restored.append(
                 Restored("node", place, entry.by, found.raw(place), known.before, why=why)
             )
+        elif _is_bare(case, known, place):
+            case.draft.restored.append(Restored("node", place, entry.by, found.raw(place), known.before))
         elif entry.base is None:
             text = f"The node {entry.key} that {entry.by} added is in the file without our stamp: the base owns it now."
             case.draft.note("adopted", "node", entry.key, entry.by, text)

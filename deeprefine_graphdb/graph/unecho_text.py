@@ -60,7 +60,8 @@ def restored(
             changes[name] = was
     if (name_now := listed_under(now)) and listed_under(old):
         changes[name_now] = _members(listed(now), listed(old), listed(ours), alive)
-    return _in_order(found, edit_object(found, changes, drop, header=header))
+    edited = edit_object(found, changes, drop, header=header)
+    return edited if changes.keys() <= now.keys() else _in_order(found, edited)
 
 
 def unbled(found: str, before: str, source: Mapping[str, Any], header: Header) -> str:
@@ -75,7 +76,7 @@ def unbled(found: str, before: str, source: Mapping[str, Any], header: Header) -
                 drop.append(name)
             else:
                 changes[name] = was
-    return _in_order(found, edit_object(found, changes, drop, header=header))
+    return edit_object(found, changes, drop, header=header)
 
 
 def listed_under(members: Mapping[str, Any]) -> str | None:

@@ -124,7 +124,10 @@ class _KnownLinks(LinkReader):
     def finish(self, places: dict[str, int]) -> bool:
         columns = self.columns
         ends = list(zip(columns.source, columns.target, strict=True))
-        columns.dangling = [source not in places or target not in places for source, target in ends]
+        missing = {*columns.source, *columns.target} - places.keys()
+        columns.dangling = [False] * len(ends)
+        if missing:
+            columns.dangling = [source in missing or target in missing for source, target in ends]
         pairs: set[tuple[str, str]] = set()
         for start in range(0, len(ends), _PAIRS):
             some = ends[start : start + _PAIRS]

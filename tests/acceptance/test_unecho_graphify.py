@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import random
 import shutil
 import subprocess
 import sys
@@ -13,9 +15,13 @@ from typing import Any
 
 import pytest
 
+from deeprefine_graphdb.graph.unecho import unecho
 from deeprefine_graphdb.graph.unecho_model import Unechoed
+from deeprefine_loaders.basefile import BaseFile
+from deeprefine_loaders.graphfile import parse_graph
 from tests.acceptance.harness import environment
 from tests.unit.graph.echoes import Export, Json, base_of, export
+from tests.unit.graph.test_unecho_laws import refined
 
 pytestmark = pytest.mark.slow
 
@@ -233,16 +239,15 @@ def header(data: Json) -> Json:
 
 
 @pytest.fixture(scope="module")
-def knowledge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[Export, bytes, bytes]]]:
-    """Give, for every way, the export, what graphify made of its base, and what it made of the export."""
-    folder = tmp_path_factory.mktemp("knowledge")
-    start = folder / "start"
+def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Give sources with a graph that graphify made of them, and that has what only a model would find as well."""
+    root = tmp_path_factory.mktemp("unecho") / "start"
     for name, text in SOURCES.items():
-        path = start / name
+        path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    graphify((start, "update", (".",)))
-    data = json.loads(graph_of(start).read_bytes())
+    graphify((root, "update", (".",)))
+    data = json.loads(graph_of(root).read_bytes())
     common = {"_origin": "semantic", "source_file": "notes.md", "confidence": "INFERRED"}
     data["nodes"] += [
         {"id": each, "label": label, "file_type": "concept", **common} for each, label in IDEAS.items()
@@ -252,28 +257,32 @@ def knowledge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tu
         for source, relation, target in THOUGHTS
     ]
     data["hyperedges"] = [{**each, "source_file": "notes.md"} for each in HYPEREDGES]
-    graph_of(start).write_text(json.dumps(data), encoding="utf-8")
-    graphify((start, "update", (".", "--force")))
+    graph_of(root).write_text(json.dumps(data), encoding="utf-8")
+    graphify((root, "update", (".", "--force")))
+    yield root
+    shutil.rmtree(root.parent, ignore_errors=True)
+
+
+def both(start: Path, made: Export, way: Way, name: str) -> tuple[tuple[Path, Path], list[Job]]:
+    """Prepare a copy with the base and one with the export, and the runs of graphify on them."""
+    roots = start.with_name(f"{name} base"), start.with_name(f"{name} export")
+    for root in roots:
+        shutil.copytree(start, root)
+        way.change(root)
+    graph_of(roots[1]).write_bytes(made.file)
+    return roots, [(root, way.kind, way.arguments) for root in roots]
+
+
+@pytest.fixture(scope="module")
+def knowledge(start: Path) -> dict[str, tuple[Export, bytes, bytes]]:
+    """Give, for every way, the export, what graphify made of its base, and what it made of the export."""
     made = export(graph_of(start).read_bytes(), *REFINEMENTS)
-    jobs: list[Job] = []
-    for name, way in WAYS.items():
-        for kind in ("base", "export"):
-            root = folder / f"{name} {kind}"
-            shutil.copytree(start, root)
-            if kind == "export":
-                graph_of(root).write_bytes(made.file)
-            way.change(root)
-            jobs.append((root, way.kind, way.arguments))
-    graphify(*jobs)
-    yield {
-        name: (
-            made,
-            graph_of(folder / f"{name} base").read_bytes(),
-            graph_of(folder / f"{name} export").read_bytes(),
-        )
-        for name in WAYS
+    prepared = {name: both(start, made, way, name) for name, way in WAYS.items()}
+    graphify(*(job for _, jobs in prepared.values() for job in jobs))
+    return {
+        name: (made, graph_of(roots[0]).read_bytes(), graph_of(roots[1]).read_bytes())
+        for name, (roots, _) in prepared.items()
     }
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def unconfirmed(result: Unechoed) -> set[tuple[str, ...]]:
@@ -312,3 +321,57 @@ def test_without_clusters_not_a_byte_differs(knowledge: dict[str, tuple[Export, 
     """Communities are of the graph as a whole, so only a run that does not make any can be compared to the byte."""
     made, on_base, on_export = knowledge["full without clusters"]
     assert made.unecho(on_export).base.text.encode("latin-1") == on_base
+
+
+def by_chance(base: bytes, chance: random.Random) -> Export:
+    """Refine a base in some way that is not refused."""
+    data = json.loads(base)
+    names = {each["id"]: each["label"] for each in data["nodes"]}
+    labels = [*names.values(), "Cash book"]
+    answers = []
+    for _ in range(chance.randrange(1, 6)):
+        each = chance.choice(data["links"])
+        one, other, relation = chance.choice(labels), chance.choice(labels), chance.choice(["feeds", "calls"])
+        link = f'"{names[each["source"]]}", "{each["relation"]}", "{names[each["target"]]}"'
+        answers.append(
+            chance.choice([
+                f'insert_edge("{one}", "{relation}", "{other}")',
+                f"delete_edge({link})",
+                f'replace_node("{one}", "Renamed {chance.randrange(9)}")',
+                f'replace_node("{one}", "{other}")',
+            ])
+        )
+    return refined(base, answers)
+
+
+def touched_nodes(made: Export) -> set[str]:
+    """Give the entities that were renamed or merged away."""
+    return {entry.key for entry in made.manifest if entry.object == "node" and entry.kind != "added"}
+
+
+def test_whatever_was_refined_nothing_is_lost_but_what_graphify_never_wrote(start: Path) -> None:
+    """What graphify reads anew it resolves by the names in the file: by ours, where we renamed or merged."""
+    chance = random.Random(int(os.environ.get("DEEPREFINE_TEST_SEED", "3")))
+    base = graph_of(start).read_bytes()
+    old = objects(json.loads(base)).keys()
+    cases = []
+    for number in range(int(os.environ.get("DEEPREFINE_TEST_EXAMPLES", "8"))):
+        made, way = by_chance(base, chance), chance.choice(list(WAYS.values()))
+        cases.append((made, *both(start, made, way, f"case {number}")))
+    graphify(*(job for _, _, jobs in cases for job in jobs))
+    for made, (base_root, export_root), _ in cases:
+        result = made.unecho(graph_of(export_root).read_bytes())
+        ours, theirs = objects(base_of(result)), objects(json.loads(graph_of(base_root).read_bytes()))
+        for lost in theirs.keys() - ours.keys():
+            assert lost not in old
+            assert touched_nodes(made) & {lost[0], lost[-1]}
+        kept = unconfirmed(result)
+        for extra in ours.keys() - theirs.keys() - kept:
+            found_anew = extra not in old and touched_nodes(made) & {extra[0], extra[-1]}
+            assert found_anew or {(extra[0],), (extra[-1],)} & kept, extra
+        for name in ours.keys() & theirs.keys() - kept:
+            assert ours[name] == theirs[name]
+        again = unecho(
+            BaseFile.of(result.base), result.manifest, parse_graph(graph_of(export_root).read_bytes())
+        )
+        assert (again.base.text, again.manifest) == (result.base.text, result.manifest)

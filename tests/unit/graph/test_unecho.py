@@ -368,6 +368,19 @@ def test_5d_a_stub_in_the_place_of_a_merged_node_is_not_the_node() -> None:
     assert again.manifest == result.manifest
 
 
+def test_5d_a_merged_stub_that_graphify_made_anew_has_what_it_had() -> None:
+    """Hole: a run without clusters would have kept the stub as it was, and writes less into a new one."""
+    made = export(stubbed(), 'replace_node("os", "Tau")')
+    found = {**made.data, "nodes": [*made.data["nodes"], node("os", "os", external=True, type="external")]}
+    found["links"] = without(found["links"], lambda each: each["relation"] == "imports")
+    found["links"].append(link("a", "imports", "os", source_file="one.py", **AST))
+    result = made.unecho(by_graphify(found))
+    assert result.base.text.encode("latin-1") == stubbed()
+    assert result.unconfirmed == ()
+    again = unecho(BaseFile.of(result.base), result.manifest, parse_graph(by_graphify(found)))
+    assert (again.base.text, again.manifest, again.unconfirmed) == (result.base.text, result.manifest, ())
+
+
 def test_5a_what_bled_with_a_stamp_is_taken_back_with_it() -> None:
     """Hole: attributes bleed with the stamp, and only the stamp was named."""
     made = export(BASE, 'insert_edge("Alpha", "guards", "Beta")')
