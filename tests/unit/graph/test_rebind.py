@@ -155,3 +155,17 @@ def test_two_ends_of_one_label_that_are_created_again_stay_two() -> None:
 def test_labels_that_differ_in_case_or_accents_agree() -> None:
     derived = rebase(ASK, but(BARE, "a", label="Á"), [], before=(BARE, []))
     assert (only(derived).outcome, only(derived).note) == ("reapplied", "")
+
+
+def test_an_id_of_the_base_and_the_same_id_of_what_a_refinement_created_are_not_mixed_up() -> None:
+    lost = node("new", "New", source_file="n.py")
+    with_lost, plain = graph([*NODES, lost], []), graph(NODES, [])
+    of_base = made_on(with_lost, 'insert_edge("New", "calls", "C")', 'replace_node("New", "B")')
+    nothing = 'insert_edge("C", "x", "C")'
+    of_ours = made_on(plain, nothing, nothing, 'insert_edge("C", "is", "New")', 'replace_node("New", "B")')[
+        2:
+    ]
+    derived = derive(plain, [of_base[0], *of_ours])
+    assert words(derived) == ["target-missing", "reapplied", "reapplied"]
+    into_ours = made_on(plain, *[nothing] * 2, 'insert_edge("C", "is", "New")', 'replace_node("A", "New")')[3]
+    assert words(derive(plain, [into_ours, of_base[1]])) == ["target-missing", "already"]
