@@ -26,12 +26,11 @@ from deeprefine_graphdb.graph.perform import (
 )
 from deeprefine_graphdb.graph.questions import said, state
 from deeprefine_graphdb.graph.rebind import (
+    ActiveMerges,
     Another,
     Found,
     Gone,
-    LaterMerges,
     Located,
-    Place,
     locate,
     ours,
     pick_edges,
@@ -48,7 +47,7 @@ NAMED = 5
 class Surroundings:
     """What judging an action depends on besides the graph; ``suspended`` grows as refinements are carried out."""
 
-    merges: LaterMerges
+    merges: ActiveMerges
     sides: Sides
     resolutions: Mapping[str, Sequence[Resolution]]
     echoes: EchoTexts
@@ -87,11 +86,10 @@ class Judge:
         self._stuck: set[str] = set()
         self._read: set[str] = set()
         self._notes: list[str] = []
-        self._place: Place = (0, 0)
 
-    def judge(self, bound: BoundAction, place: Place) -> Effect:
-        """Carry an action out, or tell why not; ``place`` is where it stands among all that are active."""
-        self._place, self._notes, self._view.asked = place, [], set()
+    def judge(self, bound: BoundAction) -> Effect:
+        """Carry an action out, or tell why not."""
+        self._notes, self._view.asked = [], set()
         effect = self._judged(bound)
         reads = self._view.asked - self._read
         self._read |= reads
@@ -138,8 +136,6 @@ class Judge:
                 self._conflict(bound, outcomes.TARGET_MISSING, _missing(reference), [("node", reference.id)])
         if isinstance(found, Found):
             return End(found.entity.id)
-        if beside is not None and beside.creates and norm_label(beside.label) == norm_label(label):
-            return beside
         taken = beside.id if beside is not None and beside.creates else ""
         return End(free_id(self._view, reference.id, taken), label, creates=True)
 
@@ -272,13 +268,11 @@ class Judge:
         return Found(chosen) if chosen is not None else End(reference.id, reference.label, creates=True)
 
     def _survivor(self, bound: BoundAction, reference: Reference) -> Found | End | None:
-        """Find what a later active merge made of an end that is gone."""
-        located = self._around.merges.survivor(self._view, reference, self._place)
+        """Find what an active merge made of an end that is gone."""
+        located = self._around.merges.survivor(self._view, reference)
         found = self._settle(bound, reference, located)
         if isinstance(found, Found):
-            self._notes.append(
-                f"{reference.label!r} has gone; it was merged into {found.entity.label!r} later."
-            )
+            self._notes.append(f"{reference.label!r} has gone; it was merged into {found.entity.label!r}.")
         return found
 
     def _goes_on_without(self, bound: BoundAction, reference: Reference) -> bool:

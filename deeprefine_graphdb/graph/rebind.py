@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -14,9 +13,6 @@ from deeprefine_graphdb.model.actions import BoundAction, Fingerprint, Reference
 from deeprefine_graphdb.model.graph import Edge, Entity
 from deeprefine_loaders.identity import column_text, norm_label
 from deeprefine_loaders.objects import read_object
-
-Place = tuple[int, int]
-"""Where an action stands: its refinement's position in the order of activation, and its own number in there."""
 
 
 @dataclass(frozen=True)
@@ -135,34 +131,29 @@ def _one_of(found: Sequence[Entity], note: str) -> Located:
     return Found(found[0], note) if found else Gone()
 
 
-class LaterMerges:
+class ActiveMerges:
     """The merges of all active refinements, to find what an id that the base has lost was merged into."""
 
-    def __init__(self, bound: Iterable[tuple[Place, BoundAction]]) -> None:
-        self._of: defaultdict[str, list[tuple[Place, BoundAction]]] = defaultdict(list)
-        for place, action in bound:
-            if action.intent.kind == "merge":
-                self._of[action.subject.id].append((place, action))
+    def __init__(self, bound: Iterable[BoundAction]) -> None:
+        self._into: dict[str, Reference] = {}
+        for action in bound:
+            if action.intent.kind == "merge" and not ours(action.subject):
+                self._into.setdefault(action.subject.id, action.object)
 
-    def survivor(self, view: GraphView, reference: Reference, place: Place) -> Located:
-        """Find what merges behind a place made of an entity that the base has lost.
+    def survivor(self, view: GraphView, reference: Reference) -> Located:
+        """Find what merges made of an entity that the base has lost, wherever they stand in the order.
 
         What a refinement created is not looked for: where it is not, it was not created yet, and merging it later
         says nothing about now.
         """
-        while not ours(reference):
+        passed: set[str] = set()
+        while not ours(reference) and reference.id not in passed:
+            passed.add(reference.id)
             view.asked.add(merged(reference.id))
-            later = next(
-                (
-                    (at, action)
-                    for at, action in self._of.get(reference.id, ())
-                    if at > place and not ours(action.subject)
-                ),
-                None,
-            )
-            if later is None:
+            into = self._into.get(reference.id)
+            if into is None:
                 return Gone()
-            place, reference = later[0], later[1].object
+            reference = into
             located = locate(view, reference, reference.label)
             if not isinstance(located, Gone):
                 return located

@@ -11,7 +11,7 @@ from deeprefine_graphdb.graph.judge import Judge, Surroundings
 from deeprefine_graphdb.graph.opposed import Said, Sides
 from deeprefine_graphdb.graph.perform import NO_ECHOES, EchoTexts
 from deeprefine_graphdb.graph.plan import sequence
-from deeprefine_graphdb.graph.rebind import LaterMerges
+from deeprefine_graphdb.graph.rebind import ActiveMerges
 from deeprefine_graphdb.graph.view import GraphView
 from deeprefine_graphdb.model.actions import BoundAction, Effect, Resolution
 from deeprefine_loaders.identity import column_text
@@ -65,11 +65,7 @@ class Replay:
         resolutions: defaultdict[str, list[Resolution]] = defaultdict(list)
         for resolution in given.resolutions:
             resolutions[resolution.action].append(resolution)
-        merges = LaterMerges(
-            ((position, number), bound)
-            for position, refinement in enumerate(active)
-            for number, bound in enumerate(refinement.bound)
-        )
+        merges = ActiveMerges(bound for refinement in active for bound in refinement.bound)
         self._around = Surroundings(
             merges, self._sides, resolutions, given.echoes, given.undone_outside, self.suspended
         )
@@ -89,9 +85,7 @@ class Replay:
             sequence(refinement.record_seq),
             lambda bound: _said(refinement, bound),
         )
-        effects = tuple(
-            judge.judge(bound, (position, number)) for number, bound in enumerate(refinement.bound)
-        )
+        effects = tuple(judge.judge(bound) for bound in refinement.bound)
         if outcomes.suspends(effects):
             overlay.take_back()
             effects = tuple(_held(effect) for effect in effects)
