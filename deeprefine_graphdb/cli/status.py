@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
-from deeprefine_graphdb.cli.output import emit, table, warn
+from deeprefine_graphdb.cli.output import counted, emit, table, warn
 
 if TYPE_CHECKING:
     from deeprefine_graphdb.project.status import StatusReport
@@ -47,6 +47,15 @@ def _text(report: StatusReport, settings: bool) -> str:
             f"Graph           {report.nodes:,} nodes, {report.links:,} links, base {report.base_digest[:12]}",
             f"Refinements     {report.active} active of {report.refinements}{behind}",
         ]
+    if report.updating:
+        lines.append("Update          under way, or cut short; `deeprefine-db sync` goes on")
+    if report.conflicts:
+        suspended = f"{counted(len(report.suspended), 'refinement')} suspended"
+        lines.append(f"Conflicts       {report.conflicts}, {suspended}; see `deeprefine-db conflicts`")
+    if report.unconfirmed:
+        lines.append(
+            f"Unconfirmed     {counted(report.unconfirmed, 'object')} of the base, not in graph.json as it was read"
+        )
     lines.append(f"Questions       {report.pending} pending")
     for entry in report.waiting:
         labels = ", ".join(f"{count} {label}" for label, count in entry.labels.items())

@@ -14,7 +14,6 @@ from deeprefine_graphdb.project.recovery import gather
 from deeprefine_graphdb.project.settings import Settings, Value
 from deeprefine_graphdb.provenance.entries import ProposalEntry, TokenUse
 from deeprefine_graphdb.provenance.log import Log
-from deeprefine_graphdb.provenance.records import read_effects
 
 FileState = Literal["missing", "not synced", "current", "earlier", "changed"]
 _KINDS = {"Entity": "node", "RELATES": "link"}
@@ -34,7 +33,9 @@ class StatusReport(Frozen):
 
     ``file`` compares graph.json with the log: ``current`` is the last state that was read or written, ``earlier`` one
     before it, ``changed`` none that the log knows. ``behind`` counts the refinements by which graph.json differs from
-    the store; ``waiting`` are the proposals that wait for a decision; ``wal_bytes`` is the size of the store's
+    the store; ``conflicts`` wait for a person and suspend the refinements ``suspended``; ``unconfirmed`` objects are
+    kept in the base although graph.json lacks them; ``updating`` says that an update is under way or was cut short;
+    ``waiting`` are the proposals that wait for a decision; ``wal_bytes`` is the size of the store's
     write-ahead log. ``damage`` names what is missing of the store, and is among the ``problems`` too. ``next`` is the
     command that comes next.
     """
@@ -51,6 +52,10 @@ class StatusReport(Frozen):
     refinements: int = 0
     active: int = 0
     behind: int = 0
+    conflicts: int = 0
+    suspended: tuple[str, ...] = ()
+    unconfirmed: int = 0
+    updating: bool = False
     pending: int = 0
     waiting: tuple[ProposalEntry, ...] = ()
     tokens: tuple[TokenUse, ...] = ()
@@ -83,6 +88,10 @@ def status(base: KnowledgeBase, settings: Settings) -> StatusReport:
         refinements=len(log.refinements()),
         active=len(log.active()),
         behind=log.not_exported(),
+        conflicts=len(log.open_conflicts()),
+        suspended=tuple(dict.fromkeys(each.action.rpartition(".")[0] for each in log.open_conflicts())),
+        unconfirmed=len(synced.unconfirmed) if (synced := log.last_sync()) is not None else 0,
+        updating=log.updating() is not None,
         pending=len(queue.pending()),
         waiting=tuple(entry for entry in log.proposals() if entry.state in WAITING),
         tokens=tuple(log.tokens()),
@@ -98,8 +107,8 @@ def _added(log: Log) -> Counter[str]:
     """Count the nodes and links that the graph has more than its base, by what the active refinements changed."""
     before: dict[tuple[str, str], bool] = {}
     after: dict[tuple[str, str], bool] = {}
-    for record, _ in log.active_bodies():
-        for change in (change for effect in read_effects(record) for change in effect.changes):
+    for refinement in log.active():
+        for change in (change for effect in log.effects_of(refinement) for change in effect.changes):
             image = change.after or change.before or {}
             kind = image.get("kind") if change.table == "Loose" else _KINDS.get(change.table)
             place = (str(kind), f"{change.table} {change.key}")
@@ -148,6 +157,8 @@ def _next(report: StatusReport) -> str:
         return "deeprefine-db export" if report.has_store else "graphify update ."
     if report.file in {"not synced", "changed"}:
         return "deeprefine-db sync"
+    if report.conflicts:
+        return "deeprefine-db conflicts"
     if report.waiting:
         entry = report.waiting[-1]
         if entry.state == "stale":

@@ -100,13 +100,15 @@ def take_in(base: KnowledgeBase, say: Say = _quiet, *, dry_run: bool = False) ->
 def _rebase(base: KnowledgeBase, say: Say, dry_run: bool) -> SyncReport:
     found = read_source(base.project.graph_json)
     say("Deriving the refinements again …")
-    warnings = tuple(found.warnings)
+    warnings, nodes, links = tuple(found.warnings), len(found.nodes.id), len(found.links.key)
     rebased = plan_rebase(base, found)
     del found
     derivation = rebased.derivation
     report = _report("rebased", base, rebased.body).model_copy(
         update={
             "warnings": warnings,
+            "nodes": nodes,
+            "links": links,
             "dry_run": dry_run,
             "active": derivation.refinements,
             "became": derivation.became,
@@ -118,7 +120,7 @@ def _rebase(base: KnowledgeBase, say: Say, dry_run: bool) -> SyncReport:
         }
     )
     if not dry_run:
-        say(f"Loading {rebased.body.nodes:,} nodes and {rebased.body.links:,} links …")
+        say(f"Loading {nodes:,} nodes and {links:,} links …")
         write_rebase(base, rebased)
     return report
 

@@ -13,11 +13,20 @@ from pathlib import Path
 import pytest
 
 from deeprefine_graphdb.graph.render import graph_digest
+from deeprefine_graphdb.project.conflicts import conflicts
 from deeprefine_graphdb.project.doctor import check, compact
 from deeprefine_graphdb.project.export import export
+from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.rebuild import rebuild
 from deeprefine_graphdb.project.sync import sync
-from tests.support.jobs import apply, knowledge_base, make_root
+from tests.support.jobs import (
+    apply,
+    knowledge_base,
+    make_root,
+    resolve_first,
+    small_graph,
+    undo_first,
+)
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,7 +57,8 @@ def digest_in(root: Path) -> str | None:
 @pytest.mark.parametrize(
     ("job", "part", "parts"),
     [("sync", 0, 3), ("sync", 1, 3), ("sync", 2, 3), ("apply", 0, 1), ("export", 0, 1)]
-    + [(job, part, 3) for job in ("rebuild", "compact") for part in range(3)],
+    + [(job, part, 3) for job in ("rebuild", "compact", "rebase") for part in range(3)]
+    + [("undo", 0, 1), ("resolve", 0, 1)],
 )
 def test_a_kill_before_any_step_leaves_the_state_before_or_after(
     job: str, part: int, parts: int, tmp_path: Path
@@ -57,10 +67,14 @@ def test_a_kill_before_any_step_leaves_the_state_before_or_after(
     base = make_root(start)
     if job != "sync":
         sync(base)
-    if job in {"export", "rebuild", "compact"}:
+    if job in {"export", "rebuild", "compact", "rebase", "undo", "resolve"}:
         apply(base)
-    if job == "rebuild":
+    if job in {"rebuild", "rebase", "resolve"}:
         export(base)
+    if job in {"rebase", "resolve"}:
+        change(base)
+    if job == "resolve":
+        sync(base)
     before = digest_in(start)
     file_before = (start / "graphify-out/graph.json").read_bytes()
 
@@ -90,6 +104,13 @@ def test_a_kill_before_any_step_leaves_the_state_before_or_after(
         shutil.rmtree(root)
 
 
+def change(base: KnowledgeBase) -> None:
+    """Write the file that another run of graphify makes: without what the refinement did, and without an entity."""
+    graph = small_graph()
+    graph["nodes"] = [node for node in graph["nodes"] if node["id"] != "cache"]
+    base.project.graph_json.write_text(json.dumps(graph), encoding="utf-8")
+
+
 def finish(job: str, root: Path) -> None:
     """Do what a person does next: run the command again."""
     base = knowledge_base(root)
@@ -102,6 +123,14 @@ def finish(job: str, root: Path) -> None:
         assert rebuild(base).healthy
     elif job == "compact":
         compact(base)
+    elif job == "rebase":
+        sync(base)
+    elif job == "undo":
+        if base.log().active():
+            undo_first(base)
+    elif job == "resolve":
+        if conflicts(base):
+            resolve_first(base)
     else:
         assert export(base).file_digest == digest_in(root)
         assert not list((root / "graphify-out").rglob("*.tmp"))

@@ -11,12 +11,14 @@ from typing import Any
 
 from deeprefine_graphdb.grammar.actions import parse_answer
 from deeprefine_graphdb.project.apply import ApplyReport, apply_proposal
+from deeprefine_graphdb.project.conflicts import ResolveReport, conflicts, resolve_conflict
 from deeprefine_graphdb.project.doctor import compact
 from deeprefine_graphdb.project.export import export
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.paths import ProjectPaths
 from deeprefine_graphdb.project.rebuild import rebuild
 from deeprefine_graphdb.project.sync import sync
+from deeprefine_graphdb.project.undo import UndoReport, undo
 from deeprefine_graphdb.provenance.records import ProposalBody, ProposedAction, RefinementFlags
 
 ANSWER = (
@@ -107,10 +109,23 @@ def apply(base: KnowledgeBase, answer: str = ANSWER, name: str = "p1") -> ApplyR
     )
 
 
+def undo_first(base: KnowledgeBase) -> UndoReport:
+    """Undo the first refinement."""
+    return undo(base, [base.log().refinements()[0].id], by="tester")
+
+
+def resolve_first(base: KnowledgeBase) -> ResolveReport:
+    """Say of the first conflict that we are right."""
+    return resolve_conflict(base, conflicts(base)[0].id, "ours", by="tester")
+
+
 JOBS: dict[str, Callable[[Path], object]] = {
     "sync": lambda root: sync(knowledge_base(root)),
     "apply": lambda root: apply(knowledge_base(root)),
     "export": lambda root: export(knowledge_base(root)),
     "rebuild": lambda root: rebuild(knowledge_base(root)),
     "compact": lambda root: compact(knowledge_base(root)),
+    "rebase": lambda root: sync(knowledge_base(root)),
+    "undo": lambda root: undo_first(knowledge_base(root)),
+    "resolve": lambda root: resolve_first(knowledge_base(root)),
 }
