@@ -38,7 +38,8 @@ def place_all(case: Case, matches: Matches) -> Placed:
     removed = {(place.section, place.ordinal) for place in draft.places()}
     items: defaultdict[str, list[Restored | Kept]] = defaultdict(list)
     for item in draft.restored:
-        items[item.place.section].append(item)
+        goes_back = item.base_place and case.found.graph.header.section(item.base_place[0])
+        items[goes_back.name if goes_back else item.place.section].append(item)
     for kept in draft.kept:
         section = _section(case, kept)
         items[section].append(_in_style(case, kept, section))
@@ -65,10 +66,10 @@ def _section(case: Case, kept: Kept) -> str:
 
 
 def _in_style(case: Case, kept: Kept, section: str) -> Kept:
-    """Write a before-image anew if the file is written otherwise than the former base was."""
+    """Write a before-image anew if the file is laid out otherwise than the former base was."""
     now, was = case.found.graph.header, case.base.header
     here, there = now.section(section), was.section(kept.base_place[0])
-    if now.style == was.style and here and there and here.object_layout == there.object_layout:
+    if here and there and here.object_layout == there.object_layout:
         return kept
     if not kept.text.startswith("{"):
         return kept

@@ -109,12 +109,11 @@ class Index:
         """Give the objects of a kind whose key is not among these, in file order."""
         known = {blake2b(key.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).digest() for key in keys}
         place, count = self._entries[kind]
-        data = self._data
-        behind = place + _ENTRY * count
+        entries = bytes(self._data[place : place + _ENTRY * count])
         ordinals = [
-            int.from_bytes(data[at + _DIGEST : at + _ENTRY], "big")
-            for at in range(place, behind, _ENTRY)
-            if data[at : at + _DIGEST] not in known
+            int.from_bytes(entries[at + _DIGEST : at + _ENTRY], "big")
+            for at in range(0, len(entries), _ENTRY)
+            if entries[at : at + _DIGEST] not in known
         ]
         return [found for at in sorted(ordinals) if (found := self._found(kind, at)) is not None]
 

@@ -848,6 +848,14 @@ def test_a_hyperedge_without_id_is_known_by_our_stamp() -> None:
 # 7: bytes
 
 
+def test_7_a_link_of_another_list_goes_back_to_that_list() -> None:
+    data = {**graph(), "edges": [link("d", "knows", "d"), link("d", "knows", "c")]}
+    base = written(data)
+    made = export(base, 'replace_node("Delta", "Tau")')
+    assert made.data["edges"] == []
+    assert made.unecho(made.file).base.text.encode("latin-1") == base
+
+
 @pytest.mark.parametrize("indent", [None, 2])
 def test_7_an_unsorted_file_gets_everything_back_behind_what_it_stood_behind(indent: int | None) -> None:
     base = json.dumps(graph(), indent=indent).encode()
