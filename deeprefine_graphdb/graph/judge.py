@@ -108,7 +108,8 @@ class Judge:
     def _judged(self, bound: BoundAction) -> Effect:
         kinds = {"insert": self._insert, "delete": self._delete, "rename": self._rename, "merge": self._merge}
         try:
-            if any(each.keep == "drop" for each in self._around.resolutions.get(bound.id, ())):
+            words = self._around.resolutions.get(bound.id, ())
+            if words and words[-1].keep == "drop":
                 raise _LeftOut("Left out for good by a person's decision.")
             return kinds[bound.intent.kind](bound)
         except _LeftOut as left_out:
@@ -315,7 +316,7 @@ class Judge:
         """
         ground = self._ground(about, cause)
         answers = [each for each in self._around.resolutions.get(bound.id, ()) if each.kind == kind]
-        for answer in answers:
+        for answer in reversed(answers):
             if answer.ground == ground:
                 if answer.keep == "ours":
                     self._notes.append(f"Carried out by a person's decision. {note}")

@@ -17,8 +17,8 @@ TableName = Literal["Entity", "RELATES", "Alias", "Loose"]
 class Overlay:
     """Row states by key. An edge is found by either of its ends, which never change for one key.
 
-    ``stored`` has the committed state of every laid-over row that was there before. Between :meth:`keep` and
-    :meth:`take_back` every change is remembered, so that it can be taken back.
+    ``stored`` has the committed state of every laid-over row that was there before. What is laid over since
+    :meth:`begin` can be taken back until it is kept.
     """
 
     entities: dict[str, Entity] = field(default_factory=dict)
@@ -28,7 +28,7 @@ class Overlay:
     loose: dict[str, Loose] = field(default_factory=dict)
     stored: dict[tuple[str, str], AnyRow] = field(default_factory=dict)
     _at: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
-    _past: list[tuple[dict[Any, Any], Any, Any]] | None = None
+    _past: list[tuple[dict[Any, Any], Any, Any]] | None = field(default=None, compare=False, repr=False)
 
     def put(self, row: AnyRow, committed: AnyRow | None) -> None:
         """Lay a row's state over the graph; ``committed`` is what stood beneath it before, if anything did."""
@@ -50,12 +50,16 @@ class Overlay:
         """Lay over who has a label."""
         self._set(self.names, names.norm, names)
 
-    def keep(self) -> None:
-        """Remember changes from here on; what was remembered before is for good."""
+    def begin(self) -> None:
+        """Remember changes from here on."""
         self._past = []
 
+    def keep(self) -> None:
+        """Keep every change since :meth:`begin`."""
+        self._past = None
+
     def take_back(self) -> None:
-        """Take back every change since :meth:`keep`."""
+        """Take back every change since :meth:`begin`."""
         for rows, key, before in reversed(self._past or ()):
             if before is not None:
                 rows[key] = before
@@ -64,7 +68,7 @@ class Overlay:
             if rows is self.edges:
                 self._at[gone.src].pop(key, None)
                 self._at[gone.tgt].pop(key, None)
-        self._past = []
+        self._past = None
 
     def _set(self, rows: dict[Any, Any], key: Any, row: Row) -> None:
         if self._past is not None:

@@ -65,8 +65,8 @@ def locate(view: GraphView, reference: Reference, label: str, *, new_label: str 
         now = row if row.live else follow_merges(view, row.id)
         if note is not None and now is not None:
             return Found(now, note, merged=not row.live, relabelled=bool(note))
-        if note is None and not ours(reference):
-            return Another(row)
+        if now is not None and not ours(reference):
+            return Another(now)
     return _by_name(view, label) if ours(reference) else _by_file_or_label(view, reference)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from deeprefine_graphdb.graph import outcomes
 from deeprefine_graphdb.graph.judge import Judge, Surroundings
 from deeprefine_graphdb.graph.opposed import Said, Sides
-from deeprefine_graphdb.graph.perform import NO_ECHOES, EchoTexts
+from deeprefine_graphdb.graph.perform import EchoTexts
 from deeprefine_graphdb.graph.plan import sequence
 from deeprefine_graphdb.graph.rebind import ActiveMerges
 from deeprefine_graphdb.graph.view import GraphView
@@ -41,7 +41,7 @@ class Given:
     """
 
     resolutions: Sequence[Resolution] = ()
-    echoes: EchoTexts = field(default_factory=lambda: NO_ECHOES)
+    echoes: EchoTexts = field(default_factory=dict)
     undone_outside: frozenset[str] = frozenset()
 
 
@@ -77,7 +77,7 @@ class Replay:
         """
         refinement = self._active[position]
         overlay = self.view.overlay
-        overlay.keep()
+        overlay.begin()
         judge = Judge(
             self.view,
             self._around,
@@ -89,6 +89,8 @@ class Replay:
         if outcomes.suspends(effects):
             overlay.take_back()
             effects = tuple(_held(effect) for effect in effects)
+        else:
+            overlay.keep()
         self.pass_over(position, effects)
         return effects
 

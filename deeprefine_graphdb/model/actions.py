@@ -152,7 +152,8 @@ class Resolution(Frozen):
     ``ours`` carries the action out all the same: the end is created again, the name forced, the identity accepted;
     ``choice`` is then the id or edge key that was picked among several, if one was. ``theirs`` leaves the action out.
     Both answer the conflict of this ``kind`` and ``ground`` (as its effect has them) and no other, so they hold for
-    as long as the base objects that it is about keep their text. ``drop`` leaves the action out for good.
+    as long as the base objects that it is about keep their text. ``drop`` leaves the action out for good. Of several
+    words the last one counts.
     """
 
     action: str

@@ -60,7 +60,7 @@ def made_on(base: ParsedBase, wanted: list[list[Action]]) -> list[ActiveRefineme
     active: list[ActiveRefinement] = []
     for number, asked in enumerate(wanted, start=1):
         view = GraphView(base, laid)
-        laid.keep()
+        laid.begin()
         try:
             plan = plan_refinement(view, f"r{number}", list(enumerate(asked, start=1)), number)
         except ActionRefused:

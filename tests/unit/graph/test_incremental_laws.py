@@ -57,7 +57,7 @@ class History:
         derived = derive(base, refinements, Given(echoes=echoes))
         store = Committed(base)
         store.write(derived.view.overlay)
-        active = [Recorded.of(each, derived.by_refinement[each.id]) for each in refinements]
+        active = [Recorded.of(each, logged(derived.by_refinement[each.id])) for each in refinements]
         return cls(base, store, active, echoes=echoes, made=len(refinements) + 10)
 
     @property
@@ -90,7 +90,7 @@ class History:
             return
         self.store.write(view.overlay)
         refinement = ActiveRefinement(plan.id, self.made, plan.bound)
-        self.active.append(Recorded.of(refinement, plan.effects, plan.footprint))
+        self.active.append(Recorded.of(refinement, logged(plan.effects), plan.footprint))
 
     def undo(self, *refinements: str) -> None:
         result = rederive(self.store, self.active, self.given, undone=refinements)
@@ -100,7 +100,7 @@ class History:
 
     def redo(self, refinement: ActiveRefinement) -> None:
         result = rederive(self.store, self.active, self.given, redone=refinement)
-        self.active.append(Recorded.of(refinement, result.effects[refinement.id]))
+        self.active.append(Recorded.of(refinement, logged(result.effects[refinement.id])))
         self.take(result)
 
     def resolve(self, keep: str, number: int) -> None:
@@ -120,11 +120,16 @@ class History:
     def take(self, result: Rederived) -> None:
         self.store.write(result.overlay)
         self.active = [
-            Recorded.of(each.refinement, result.effects[each.refinement.id])
+            Recorded.of(each.refinement, logged(result.effects[each.refinement.id]))
             if each.refinement.id in result.effects
             else each
             for each in self.active
         ]
+
+
+def logged(effects: Sequence[Effect]) -> list[Effect]:
+    """Give effects as they are read back from a log."""
+    return [Effect.model_validate_json(effect.model_dump_json()) for effect in effects]
 
 
 def _echoes(derived: Derived) -> dict[tuple[str, str, str], str]:

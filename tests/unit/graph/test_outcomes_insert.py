@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import permutations
 
 from deeprefine_graphdb.graph.derive import Given
 from deeprefine_graphdb.model.actions import Resolution
@@ -231,6 +232,16 @@ def test_a_decision_holds_as_long_as_its_object_keeps_its_text_insert() -> None:
     moved_on = only(rebase(INSERT, but(nodes, "a", label="Y"), [], given=given))
     assert moved_on.outcome == "identity-changed"
     assert "An earlier decision holds no longer" in moved_on.note
+
+
+def test_the_last_word_counts_insert() -> None:
+    nodes = without(NODES, "a")
+    stuck = only(rebase(INSERT, nodes, []))
+    said = {keep: answer(stuck, keep).resolutions[0] for keep in ("ours", "theirs", "drop")}
+    for first, last in permutations(said, 2):
+        given = Given(resolutions=(said[first], said[last]))
+        derived = rebase(INSERT, nodes, [], given=given)
+        assert only(derived).outcome == ("reapplied" if last == "ours" else "dropped")
 
 
 def test_one_conflict_suspends_all_of_a_refinement_and_every_conflict_is_told() -> None:

@@ -9,6 +9,7 @@ from tests.unit.graph.rebased import (
     NODES,
     A,
     B,
+    answer,
     but,
     edges,
     labels,
@@ -169,3 +170,15 @@ def test_an_id_of_the_base_and_the_same_id_of_what_a_refinement_created_are_not_
     assert words(derived) == ["target-missing", "reapplied", "reapplied"]
     into_ours = made_on(plain, *[nothing] * 2, 'insert_edge("C", "is", "New")', 'replace_node("A", "New")')[3]
     assert words(derive(plain, [into_ours, of_base[1]])) == ["target-missing", "already"]
+
+
+def test_who_accepts_the_identity_of_what_was_merged_meanwhile_means_what_it_was_merged_into() -> None:
+    other = graph([node("a", "Z", source_file="z.py"), *NODES[1:]], [])
+    asking = made_on(graph(NODES, []), 'insert_edge("C", "x", "C")', 'insert_edge("A", "calls", "C")')[1]
+    (merging,) = made_on(other, 'replace_node("Z", "B")')
+    stuck = derive(other, [merging, asking]).effects[1]
+    assert (stuck.outcome, stuck.note) == (
+        "identity-changed",
+        "The id 'a' stood for 'A' and stands for 'B' now.",
+    )
+    assert edges(derive(other, [merging, asking], answer(stuck, "ours"))) == [("b", "calls", "c")]
