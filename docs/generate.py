@@ -35,7 +35,8 @@ def reference() -> str:
         "| 6 | a model failed, or a `--max-*` was reached |",
         "| 7 | graph.json cannot be read |",
         "",
-        "130 is an interrupt (Ctrl-C), 141 a reader that closed the pipe.",
+        "130 is an interrupt (Ctrl-C), 141 a reader that closed the pipe, 143 a SIGTERM; the next command heals "
+        "what was cut short.",
         "",
         "## Options of every command",
         "",
