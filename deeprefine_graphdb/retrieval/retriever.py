@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from deeprefine_graphdb.graph.naming import triple_of
@@ -12,9 +12,16 @@ from deeprefine_graphdb.model.errors import IndexStale
 from deeprefine_graphdb.model.graph import Edge
 from deeprefine_graphdb.retrieval.catalogue import OpenReader, Stamp, edge_text
 from deeprefine_graphdb.retrieval.protocol import Retrieved
-from deeprefine_graphdb.retrieval.ranking import EdgeIndex, Hit, IndexMoved, best_first, distinct, score_range
+from deeprefine_graphdb.retrieval.ranking import (
+    EdgeIndex,
+    Hit,
+    IndexMoved,
+    OverlaidIndex,
+    best_first,
+    score_range,
+    search_distinct,
+)
 from deeprefine_graphdb.retrieval.sources import SourceReader
-from deeprefine_graphdb.stores.protocol import GraphStore
 
 NEIGHBOUR_CAP = 50
 TRIES = 3
@@ -57,7 +64,7 @@ class StoreRetriever:
         for attempt in range(1, TRIES + 1):
             try:
                 self._index.prepare(stamp)
-                hits = self._search(question, limit)
+                hits = search_distinct(self._index, question, limit)
             except IndexMoved:
                 stamp = self._index.catalogue.refresh(self._open)
                 continue
@@ -66,7 +73,7 @@ class StoreRetriever:
                 continue
             with self._open() as store:
                 if attempt == TRIES or stamp.of(store.state()):
-                    return self._found(store, stamp, hits)
+                    return found_triples(GraphView(store), self._index, stamp.edges, hits)
             stamp = self._index.catalogue.refresh(self._open)
         raise IndexStale("The retrieval index could not be read.", "Run `deeprefine-db index --rebuild`.")
 
@@ -92,78 +99,76 @@ class StoreRetriever:
         stamp = self._index.catalogue.stamp()
         return stamp if stamp.revision >= 0 else self._index.catalogue.refresh(self._open)
 
-    def _search(self, question: str, limit: int) -> list[Hit]:
-        """Search for so many edges that ``limit`` different triples are among them, where there are."""
-        asked = 2 * limit + 10
-        while True:
-            hits = self._index.search(question, asked)
-            found = distinct(hits)
-            if len(found) >= limit or len(hits) < asked:
-                return found[:limit]
-            asked *= 4
-
-    def _found(self, store: GraphStore, stamp: Stamp, hits: Sequence[Hit]) -> Retrieved:
-        view = GraphView(store)
-        triples = []
-        for hit in hits:
-            live = {edge.key: edge for edge in view.edges_between(hit.source, hit.target)}
-            if hit.key in live:
-                triples.append(triple_of(view, live[hit.key]))
-        spread = score_range([hit.score for hit in hits])
-        note = (
-            ""
-            if hits
-            else "; the graph has no edge"
-            if not stamp.edges
-            else "; no edge shares a term with it"
-        )
-        return Retrieved(
-            triples=tuple(triples),
-            method=SEARCH_METHOD,
-            evidence=f"{self._index.describe()}: {len(triples)} of {stamp.edges} edges{spread}{note}",
-        )
-
     def _expand(
         self, stamp: Stamp, question: str, entity_ids: Sequence[str], hops: int, limit: int
     ) -> Retrieved:
         self._index.warm(question)
         with self._open() as store:
             view = GraphView(store)
-            edges = _within(view, entity_ids, hops)
+            edges = edges_within(view, entity_ids, hops)
             texts = self._texts(view, edges, stamp.of(store.state()))
             if self._index.knows(texts.values()):
                 scores = self._index.scores(question, texts)
                 kept = [edges[key] for key in best_first(scores, limit)]
-                return self._expanded(view, kept, scores, hops)
+                return expanded_triples(view, self._index, kept, scores, hops)
         scores = self._index.scores(question, texts)
         with self._open() as store:
             view = GraphView(store)
             kept = [edges[key] for key in best_first(scores, limit) if _is_live(view, edges[key])]
-            return self._expanded(view, kept, scores, hops)
+            return expanded_triples(view, self._index, kept, scores, hops)
 
-    def _texts(self, view: GraphView, edges: dict[str, Edge], fresh: bool) -> dict[str, str]:
-        texts = self._index.catalogue.texts(edges) if fresh else {}
-        for key, edge in edges.items():
-            if key not in texts:
-                source, target = view.entity(edge.src), view.entity(edge.tgt)
-                texts[key] = edge_text(
-                    source.label if source else edge.src, edge.relation, target.label if target else edge.tgt
-                )
-        return texts
-
-    def _expanded(
-        self, view: GraphView, kept: Sequence[Edge], scores: dict[str, float], hops: int
-    ) -> Retrieved:
-        spread = score_range([scores[edge.key] for edge in kept])
-        return Retrieved(
-            triples=tuple(triple_of(view, edge) for edge in kept),
-            method=EXPANSION_METHOD,
-            evidence=f"{hops} hop{'s' if hops != 1 else ''} in the store, "
-            f"{len(kept)} of {len(scores)} edges, ranked by {self._index.describe()}{spread}",
-        )
+    def _texts(self, view: GraphView, edges: Mapping[str, Edge], fresh: bool) -> dict[str, str]:
+        return texts_in(view, edges, self._index.catalogue.texts(edges) if fresh else {})
 
 
-def _within(view: GraphView, entity_ids: Iterable[str], hops: int) -> dict[str, Edge]:
+def found_triples(
+    view: GraphView, index: EdgeIndex | OverlaidIndex, edges: int, hits: Sequence[Hit]
+) -> Retrieved:
+    """Give what a search over so many edges found, as far as the view has it."""
+    triples = []
+    for hit in hits:
+        live = {edge.key: edge for edge in view.edges_between(hit.source, hit.target)}
+        if hit.key in live:
+            triples.append(triple_of(view, live[hit.key]))
+    spread = score_range([hit.score for hit in hits])
+    note = "" if hits else "; the graph has no edge" if not edges else "; no edge shares a term with it"
+    return Retrieved(
+        triples=tuple(triples),
+        method=SEARCH_METHOD,
+        evidence=f"{index.describe()}: {len(triples)} of {edges} edges{spread}{note}",
+    )
+
+
+def expanded_triples(
+    view: GraphView,
+    index: EdgeIndex | OverlaidIndex,
+    kept: Sequence[Edge],
+    scores: Mapping[str, float],
+    hops: int,
+) -> Retrieved:
+    """Give the edges that were kept of an expansion, all of whose edges are in ``scores``."""
+    spread = score_range([scores[edge.key] for edge in kept])
+    return Retrieved(
+        triples=tuple(triple_of(view, edge) for edge in kept),
+        method=EXPANSION_METHOD,
+        evidence=f"{hops} hop{'s' if hops != 1 else ''} in the store, "
+        f"{len(kept)} of {len(scores)} edges, ranked by {index.describe()}{spread}",
+    )
+
+
+def texts_in(view: GraphView, edges: Mapping[str, Edge], known: Mapping[str, str]) -> dict[str, str]:
+    """Give the texts of edges by key, from the view where they are not ``known``."""
+    texts = dict(known)
+    for key, edge in edges.items():
+        if key not in texts:
+            source, target = view.entity(edge.src), view.entity(edge.tgt)
+            texts[key] = edge_text(
+                source.label if source else edge.src, edge.relation, target.label if target else edge.tgt
+            )
+    return texts
+
+
+def edges_within(view: GraphView, entity_ids: Iterable[str], hops: int) -> dict[str, Edge]:
     """Give the edges within some hops of entities, by key; of equal triples the one with the lowest key."""
     found: dict[str, Edge] = {}
     frontier = list(dict.fromkeys(entity_ids))
