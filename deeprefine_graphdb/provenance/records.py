@@ -15,6 +15,7 @@ from deeprefine_graphdb.model.actions import Action, BoundAction, Effect, Footpr
 from deeprefine_graphdb.model.errors import StoreDamaged
 from deeprefine_graphdb.model.graph import Triple
 from deeprefine_graphdb.model.write import NewRecord
+from deeprefine_graphdb.review.models import WhatIf
 
 Label = Literal["HIGH", "MEDIUM", "LOW"]
 How = Literal["ours", "theirs", "drop", "healed", "undone"]
@@ -157,7 +158,10 @@ class ReviewedAction(Frozen):
 
 
 class ReviewBody(Body):
-    """A review of a proposal, by the program (``reviewer`` is ``deeprefine-db``) or by a person."""
+    """A review of a proposal, by the program (``reviewer`` is ``deeprefine-db``) or by a person.
+
+    ``calls`` are those of its what-if that are not in the trace of the proposal.
+    """
 
     KIND = "review"
     proposal_id: str
@@ -165,14 +169,17 @@ class ReviewBody(Body):
     decision: str = ""
     actions: tuple[ReviewedAction, ...] = ()
     note: str = ""
+    what_if: WhatIf | None = None
+    calls: tuple[CallBody, ...] = ()
     extra: dict[str, Any] = Field(default_factory=dict)
 
 
 class RefinementFlags(Frozen):
-    """What a person allowed when applying; all of it is part of the record."""
+    """What a person allowed and asked for when applying; all of it is part of the record."""
 
     allow_low_confidence: bool = False
     skip_trace_check: bool = False
+    require_gain: bool = False
     only: tuple[int, ...] = ()
     reject: tuple[int, ...] = ()
 

@@ -14,14 +14,14 @@ from deeprefine_graphdb.retrieval.catalogue import OpenReader, Stamp
 from deeprefine_graphdb.retrieval.laid import Laid, laid_over
 from deeprefine_graphdb.retrieval.protocol import Retrieved
 from deeprefine_graphdb.retrieval.ranking import EdgeIndex, Hit, IndexMoved, best_first, search_distinct
-from deeprefine_graphdb.retrieval.retriever import (
+from deeprefine_graphdb.retrieval.sources import SourceReader
+from deeprefine_graphdb.retrieval.walk import (
     TRIES,
     edges_within,
     expanded_triples,
     found_triples,
     texts_in,
 )
-from deeprefine_graphdb.retrieval.sources import SourceReader
 from deeprefine_graphdb.stores.protocol import GraphStore
 
 Lay = Callable[[GraphStore], GraphView]

@@ -60,9 +60,9 @@ class Change:
                 self.view.put(row.model_copy(update={"added_by": by, "raw": "{}"}), "added")
         elif kind == "retire":
             keys = sorted(store.edges)
-            row = store.edges[keys[what % len(keys)]] if keys else None
-            if row is not None and row.key not in self.view.overlay.edges:
-                self.view.put(row.model_copy(update={"retired_by": by}), "removed")
+            gone = keys[what % len(keys)] if keys else ""
+            if gone and gone not in self.view.overlay.edges:
+                self.view.put(store.edges[gone].model_copy(update={"retired_by": by}), "removed")
         else:
             node, label = what
             self.view.put(store.entities[node].model_copy(update={"label": label, "raw": "{}"}), "changed")
