@@ -20,7 +20,8 @@ class OverlaidVectors:
 
     Texts that have no vector are embedded in one request, in the whole life of the object, which is kept in memory
     only. Where they are more than a request takes, as after renaming a hub, those that share most terms with the
-    question go first, and the others are ranked by what they said before.
+    question go first, and the others are ranked by what they said before. What comes in after that has no vector and is
+    ranked last.
     """
 
     def __init__(self, index: VectorIndex) -> None:
