@@ -92,7 +92,7 @@ def _verdict(what_if: WhatIf) -> str:
 
 
 def _at(hop: int | None, hops: int) -> str:
-    return f"at hop {hop}" if hop is not None else f"at none of {hops} hops" if hops != 1 else "not at hop 1"
+    return f"at hop {hop}" if hop is not None else f"at none of {hops} hop{'s' if hops != 1 else ''}"
 
 
 def _first_hop(what_if: WhatIf) -> str:
