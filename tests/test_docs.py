@@ -34,7 +34,12 @@ def leaves(
 
 
 ALL = dict(leaves(cli))
-OPTIONS = {option for command in ALL.values() for parameter in command.params for option in parameter.opts}
+OPTIONS = {
+    option
+    for command in ALL.values()
+    for parameter in command.params
+    for option in (*parameter.opts, *parameter.secondary_opts)
+}
 OPTIONS |= {"--help", "--version"}
 MEASURING = {option for action in benchmark_options()._actions for option in action.option_strings}
 
@@ -88,7 +93,9 @@ def test_commands_on_pages_take_the_options_that_they_are_given(page: Path) -> N
         command = ALL.get(path)
         if command is None:
             continue
-        taken = {option for parameter in command.params for option in parameter.opts}
+        taken = {
+            option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)
+        }
         assert {word for word in words if word.startswith("--")} <= taken | {"--help"}, words
 
 

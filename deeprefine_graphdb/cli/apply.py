@@ -35,6 +35,11 @@ if TYPE_CHECKING:
 @click.option(
     "--skip-trace-check", is_flag=True, help="Take a refinement file without a valid trace; recorded."
 )
+@click.option(
+    "--require-gain",
+    is_flag=True,
+    help="Apply only when the last what-if found that just these actions help.",
+)
 @click.option("--dry-run", is_flag=True, help="Plan everything and change nothing.")
 @click.option("--show-cypher", is_flag=True, help="With --dry-run: print the statements that would run.")
 @click.option("--export", is_flag=True, help="Then write graph.json.")
@@ -53,6 +58,7 @@ def command(
     reject: tuple[tuple[int, ...], ...],
     allow_low_confidence: bool,
     skip_trace_check: bool,
+    require_gain: bool,
     dry_run: bool,
     show_cypher: bool,
     export: bool,
@@ -77,6 +83,7 @@ def command(
     flags = RefinementFlags(
         allow_low_confidence=allow_low_confidence,
         skip_trace_check=skip_trace_check,
+        require_gain=require_gain,
         only=flat(only),
         reject=flat(reject),
     )

@@ -86,7 +86,8 @@ class _Demo:
         self._head("Read graphify's graph into the store")
         self._run("sync")
         self._head(
-            "Ask four questions; each that the graph cannot answer at once ends with a proposal and its review"
+            "Ask four questions; each that the graph cannot answer at once ends with a proposal, its review and a "
+            "what-if"
         )
         for question in (CHAIN, NAMES, CALLS, FILES):
             self._run("history", "add", "--query", question)

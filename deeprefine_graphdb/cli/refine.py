@@ -47,6 +47,15 @@ OUTCOMES = {
 @click.option(
     "--max-tokens", type=click.IntRange(min=1), metavar="N", help="Stop after so many tokens (exit 6)."
 )
+@setting_option(
+    "--what-if/--no-what-if",
+    setting="what_if",
+    default=None,
+    help="Judge each question again as its proposal would leave the graph. Default: yes.",
+)
+@click.option(
+    "--require-gain", is_flag=True, help="With --apply: apply only what helps, as its what-if finds."
+)
 @setting_option("--jobs", setting="jobs", type=click.IntRange(1, 64), metavar="N", help="Questions at once.")
 @setting_option("--model", setting="model", metavar="NAME", help="Chat model. Default: gpt-4.1-mini.")
 @wait_option
@@ -61,11 +70,13 @@ def command(
     rebuild_index: bool,
     max_calls: int | None,
     max_tokens: int | None,
+    require_gain: bool,
 ) -> None:
     """Ask a model whether questions can be answered from the graph and, where not, what to change.
 
-    Each question ends with a saved proposal and its review; the graph is not changed unless --apply is given. A run
-    that was cut short goes on at its first unanswered prompt.
+    Each question ends with a saved proposal and its review; the graph is not changed unless --apply is given. The
+    review has a what-if: the proposal is laid over the graph in memory, and the question is judged once more on that. A
+    run that was cut short goes on at its first unanswered prompt.
     """
     from deeprefine_graphdb.loop.budget import Budget
     from deeprefine_graphdb.project.export import export as write_graph
@@ -79,6 +90,8 @@ def command(
         note(options, text)
 
     base, settings = options.base(), options.settings()
+    if require_gain and not (apply_ and settings.flag("what_if")):
+        raise UsageError("--require-gain goes with --apply and a what-if.", "Add --apply --what-if.")
     embedding = settings.embedding()
     progress = Progress(options)
 
@@ -97,6 +110,8 @@ def command(
         again=again,
         apply_by=person() if apply_ else None,
         debug=options.debug,
+        what_if=settings.flag("what_if"),
+        require_gain=require_gain,
     )
     report = refine_one(base, query, job, say) if query is not None else refine_pending(base, job, say)
     emit(options, report, lambda: "\n\n".join("\n".join(_lines(each)) for each in report.questions))

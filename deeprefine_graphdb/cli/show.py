@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
-from deeprefine_graphdb.cli.output import emit
+from deeprefine_graphdb.cli.output import emit, width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +30,8 @@ def command(options: Options, refinement: str) -> None:
 
 
 def _lines(detail: RefinementDetail) -> Iterator[str]:
+    from deeprefine_graphdb.review.render import what_if_lines
+
     yield f"Refinement {detail.id}  {detail.state}"
     yield f"Proposal   {detail.proposal_id}"
     if detail.question:
@@ -51,6 +53,10 @@ def _lines(detail: RefinementDetail) -> Iterator[str]:
         effect = by_action.get(bound.id)
         for change in effect.changes if effect is not None else ():
             yield f"   {_change(change)}"
+    found = [review.what_if for review in detail.reviews if review.what_if is not None]
+    if found:
+        yield ""
+        yield from what_if_lines(found[-1], width())
 
 
 def _change(change: ObjectChange) -> str:

@@ -36,6 +36,7 @@ from deeprefine_graphdb.retrieval.protocol import Retrieved, Retriever
 ASKED_AGAIN = 2
 
 Say = Callable[[str], None]
+Save = Callable[[LoopTrace], None]
 
 
 @dataclass(frozen=True)
@@ -53,23 +54,23 @@ class LoopOutcome:
 
     @property
     def calls(self) -> tuple[CallRecord, ...]:
-        """Every call of the trace, in order."""
-        return tuple(self.trace.calls)
+        """Every call of the trace, in order, those of its what-if last."""
+        return self.trace.all_calls()
 
     @property
     def tokens_in(self) -> int:
         """Tokens sent, all calls together."""
-        return sum(call.tokens_in for call in self.trace.calls)
+        return sum(call.tokens_in for call in self.calls)
 
     @property
     def tokens_out(self) -> int:
         """Tokens received, all calls together."""
-        return sum(call.tokens_out for call in self.trace.calls)
+        return sum(call.tokens_out for call in self.calls)
 
     @property
     def seconds(self) -> float:
         """Time spent waiting for the model, all calls together."""
-        return sum(call.seconds for call in self.trace.calls)
+        return sum(call.seconds for call in self.calls)
 
     @property
     def hops(self) -> int:
@@ -96,7 +97,7 @@ def run_question(
     retriever: Retriever,
     model: ChatModel,
     trace: LoopTrace,
-    save: Callable[[LoopTrace], None],
+    save: Save,
     say: Say,
     budget: Budget | None = None,
 ) -> LoopOutcome:
@@ -121,14 +122,14 @@ def run_question(
         match need:
             case RetrieveFirst():
                 budget.check()
-                _take(machine, retriever.first(need.question, need.limit), say)
+                take(machine, retriever.first(need.question, need.limit), say)
             case RetrieveExpanded():
                 found = retriever.expand(need.question, need.entities, need.hops, need.limit)
-                _take(machine, found, say)
+                take(machine, found, say)
             case ReadSources():
                 machine.sources(retriever.source_text(need.entities))
             case Ask():
-                _ask(machine, need, model, save, say, budget)
+                ask(machine, need, model, save, say, budget)
                 if need.stage == "judgement":
                     say(trace.interaction_history[-1].judgement_raw)
         save(trace)
@@ -142,16 +143,18 @@ def run_questions(
     budget: Budget | None = None,
     jobs: int = 1,
     finished: Callable[[LoopOutcome], None] | None = None,
+    proposed: Callable[[LoopOutcome, Save, Say], None] | None = None,
 ) -> list[LoopOutcome]:
     """Run a queue, ``jobs`` questions at once; one that fails has its ``error`` and does not stop the others.
 
-    ``finished`` is called in the calling thread as soon as a question has ended, in whatever order. The outcomes come
-    in the order of the tasks.
+    ``proposed`` is called in the question's own thread when the model has proposed actions, with what saves the trace
+    and what speaks for the question. ``finished`` is called in the calling thread as soon as a question has ended, in
+    whatever order. The outcomes come in the order of the tasks.
     """
     budget = budget or Budget()
     shared = _OneAtATime(retriever) if jobs > 1 else retriever
     speaker = _prefixed if jobs > 1 else _plain
-    runs = [partial(_run_task, task, shared, model, speaker(say, task), budget) for task in tasks]
+    runs = [partial(_run_task, task, shared, model, speaker(say, task), budget, proposed) for task in tasks]
     outcomes: dict[int, LoopOutcome] = {}
     for place, outcome in _in_turn(runs) if jobs <= 1 else _at_once(runs, jobs, budget):
         outcomes[place] = outcome
@@ -160,22 +163,34 @@ def run_questions(
     return [outcomes[place] for place in range(len(tasks))]
 
 
-def _take(machine: Machine, found: Retrieved, say: Say) -> None:
+def take(machine: Machine, found: Retrieved, say: Say) -> None:
+    """Give the machine what was retrieved, and say how it was."""
     machine.retrieved(found)
     pending = machine.trace.pending_step
     if pending is not None:
         say(f"{len(pending.retrieved_subgraph)} triples: {pending.retrieval.evidence}")
 
 
-def _ask(
-    machine: Machine, ask: Ask, model: ChatModel, save: Callable[[LoopTrace], None], say: Say, budget: Budget
+def ask(
+    machine: Machine,
+    wanted: Ask,
+    model: ChatModel,
+    save: Save,
+    say: Say,
+    budget: Budget,
+    most_calls: int | None = None,
 ) -> None:
+    """Put a prompt to the model until its answer can be read, and give the answer to the machine.
+
+    An answer that cannot be read is asked again twice, or less often where the trace then has ``most_calls``. Raises
+    :class:`ModelError` and :class:`LimitReached`; every call is in the trace.
+    """
     trace = machine.trace
     while True:
-        messages = _conversation(ask, trace.unread)
+        messages = _conversation(wanted, trace.unread)
         budget.start()
         try:
-            reply = model.complete(ask.stage, messages)
+            reply = model.complete(wanted.stage, messages)
         except CallFailed as failure:
             _record(trace, failure.call, messages, "", budget)
             save(trace)
@@ -185,24 +200,25 @@ def _ask(
         except GrammarError as fault:
             record = reply.call.model_copy(update={"error": f"the answer could not be read: {fault.message}"})
             _record(trace, record, messages, reply.text, budget)
-            given_up = len(trace.unread) >= ASKED_AGAIN
+            answers = len(trace.unread) + 1
+            given_up = answers > ASKED_AGAIN or (most_calls is not None and len(trace.calls) >= most_calls)
             # Given up, the next run asks afresh; killed in between, it goes on with what has been said.
             trace.unread = [] if given_up else [*trace.unread, Unread(text=reply.text, reason=fault.message)]
             save(trace)
             if given_up:
                 raise ModelError(
-                    f"The {ask.stage} of {reply.call.model} could not be read after {ASKED_AGAIN + 1} answers: "
-                    f"{fault.message}",
+                    f"The {wanted.stage} of {reply.call.model} could not be read after {answers} "
+                    f"answer{'s' if answers > 1 else ''}: {fault.message}",
                     "Run the command again, or take another model.",
                 ) from None
-            say(f"The {ask.stage} could not be read and is asked again: {fault.message}")
+            say(f"The {wanted.stage} could not be read and is asked again: {fault.message}")
         else:
             _record(trace, reply.call, messages, reply.text, budget)
             return
 
 
-def _conversation(ask: Ask, unread: Sequence[Unread]) -> list[Message]:
-    messages = [Message(role="system", content=ask.system), Message(role="user", content=ask.user)]
+def _conversation(wanted: Ask, unread: Sequence[Unread]) -> list[Message]:
+    messages = [Message(role="system", content=wanted.system), Message(role="user", content=wanted.user)]
     for answer in unread:
         messages.append(Message(role="assistant", content=answer.text))
         messages.append(Message(role="user", content=correction(answer.reason)))
@@ -216,12 +232,22 @@ def _record(
     budget.spend(call, sum(len(message["content"]) for message in messages) + len(answer))
 
 
-def _run_task(task: Task, retriever: Retriever, model: ChatModel, say: Say, budget: Budget) -> LoopOutcome:
+def _run_task(
+    task: Task,
+    retriever: Retriever,
+    model: ChatModel,
+    say: Say,
+    budget: Budget,
+    proposed: Callable[[LoopOutcome, Save, Say], None] | None,
+) -> LoopOutcome:
     trace = LoopTrace(query=task.question.strip())
     try:
         trace = load_trace(task.trace_path) if task.trace_path.exists() else new_trace(task.question)
         save = partial(save_trace, task.trace_path)
-        return run_question(task.question, retriever, model, trace, save, say, budget)
+        outcome = run_question(task.question, retriever, model, trace, save, say, budget)
+        if outcome.actions and proposed is not None:
+            proposed(outcome, save, say)
+        return outcome
     except Exception as error:  # whatever befalls a question, the others go on; the caller tells what it was
         return LoopOutcome(task.question, trace, error=error)
 

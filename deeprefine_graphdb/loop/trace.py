@@ -20,6 +20,8 @@ from deeprefine_loaders.identity import has_surrogate
 Count = Annotated[int, BeforeValidator(counted)]
 ASIDE = "Correct it, or move it away."
 MOST_HOPS = 1_000_000
+WHAT_IF = "what_if"
+"""Who drives the trace of a what-if, and the stage of its calls."""
 
 
 class Open(BaseModel):
@@ -122,7 +124,8 @@ class LoopTrace(Open):
 
     The keys from ``driver`` on are this project's own: who drove the loop, the step in progress, the source
     text that was shown, the accepted refinement (as the model wrote it), answers to the present prompt that
-    could not be read, and every paid call.
+    could not be read, every paid call, and the trace of the what-if: the question judged again on the graph as the
+    proposal would make it.
     """
 
     schema_version: int = 1
@@ -141,6 +144,16 @@ class LoopTrace(Open):
     refinement_raw: str | None = None
     unread: list[Unread] = Field(default_factory=list)
     calls: list[CallRecord] = Field(default_factory=list)
+    what_if: LoopTrace | None = None
+
+    def all_calls(self) -> tuple[CallRecord, ...]:
+        """Give every paid call in order, those of the what-if last and by a stage of their own."""
+        again = self.what_if.calls if self.what_if is not None else ()
+        return (*self.calls, *(call.model_copy(update={"stage": WHAT_IF}) for call in again))
+
+    def answerable_at(self) -> int | None:
+        """Give the number (from 1) of the first step that answers the question, ``None`` where none does."""
+        return next((step.step for step in self.interaction_history if step.answerable), None)
 
     def text(self) -> str:
         """Give the file's text. A key that a file written by hand does not have is not added to it."""

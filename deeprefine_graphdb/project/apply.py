@@ -26,6 +26,7 @@ from deeprefine_graphdb.model.errors import (
 from deeprefine_graphdb.model.write import NewRecord, Statement, WritePlan
 from deeprefine_graphdb.project import history
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
+from deeprefine_graphdb.project.what_if import refuse_without_gain
 from deeprefine_graphdb.provenance.compile import record_statements
 from deeprefine_graphdb.provenance.entries import RefinementEntry
 from deeprefine_graphdb.provenance.log import Log
@@ -82,7 +83,8 @@ def apply_proposal(
 
     Raises :class:`NothingToDo` when it is applied already or every action finds its work done,
     :class:`StaleProposal` naming what moved since it was planned, :class:`ActionRefused` when an action cannot be
-    carried out, and :class:`NeedsDecision` for actions of low confidence. Nothing has changed then.
+    carried out, and :class:`NeedsDecision` for actions of low confidence, or without the gain that is required. Nothing
+    has changed then.
     """
     with base.open("write") as store:
         for attempt in range(1, TRIES + 1):
@@ -205,6 +207,8 @@ def prepare(
     plan = plan_refinement(
         view, refinement_id, chosen_actions(view, proposal, flags), record_seq=state.seq + len(before) + 1
     )
+    if flags.require_gain:
+        refuse_without_gain(log, proposal.id, plan.numbers)
     if plan.changes_nothing:
         raise NothingToDo(f"Every action of proposal {proposal.id} finds its work done already.")
     ts = now()

@@ -116,6 +116,10 @@ class ProjectPaths:
         """Give the review of a question's proposal; ``suffix`` is ``md`` or ``json``."""
         return self.deeprefine / f"proposed_refinement_review_{query_id}.{suffix}"
 
+    def what_if(self, proposal_id: str) -> Path:
+        """Give the trace of a what-if of a proposal that is under way."""
+        return self.deeprefine / f"what_if_{proposal_id}.json"
+
     def results(self, day: str) -> Path:
         """Give the results file of a day (``YYYYMMDD``)."""
         return self.deeprefine / f"refinement_results_{day}.jsonl"

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from deeprefine_graphdb.grammar.actions import format_actions, parse_answer
 from deeprefine_graphdb.graph.plan import plan_refinement
 from deeprefine_graphdb.graph.view import GraphView
-from deeprefine_graphdb.loop.trace import LoopTrace, load_trace, read_trace
+from deeprefine_graphdb.loop.driver import Say
+from deeprefine_graphdb.loop.trace import (
+    WHAT_IF,
+    CallRecord,
+    Constants,
+    LoopTrace,
+    load_trace,
+    read_trace,
+    save_trace,
+)
 from deeprefine_graphdb.loop.validity import trace_faults
+from deeprefine_graphdb.loop.what_if import new_what_if
 from deeprefine_graphdb.model.actions import Action, Footprint
 from deeprefine_graphdb.model.errors import (
     ActionRefused,
@@ -26,6 +37,7 @@ from deeprefine_graphdb.model.graph import Triple
 from deeprefine_graphdb.model.write import NewRecord, WritePlan
 from deeprefine_graphdb.project.files import write_proposal, write_review
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
+from deeprefine_graphdb.project.what_if import Asking, last_what_if, what_if
 from deeprefine_graphdb.provenance.compile import record_statements
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import (
@@ -40,7 +52,7 @@ from deeprefine_graphdb.provenance.records import (
     to_record,
 )
 from deeprefine_graphdb.retrieval.sources import SourceReader
-from deeprefine_graphdb.review.models import Review
+from deeprefine_graphdb.review.models import Review, WhatIf
 from deeprefine_graphdb.review.render import as_markdown, as_record
 from deeprefine_graphdb.review.reviewer import review_actions
 from deeprefine_graphdb.stores.protocol import GraphStore
@@ -57,15 +69,23 @@ class Reviewed:
     review: Review
     trace: TraceBody | None = None
 
+    def with_what_if(self, found: WhatIf | None) -> Reviewed:
+        """Give the same with a what-if as part of the review."""
+        return replace(self, review=self.review.model_copy(update={"what_if": found}))
 
-def propose(base: KnowledgeBase, trace: LoopTrace, actions: Sequence[Action]) -> Reviewed:
+
+def propose(
+    base: KnowledgeBase, trace: LoopTrace, actions: Sequence[Action], found: WhatIf | None = None
+) -> Reviewed:
     """Review what a loop proposed, put trace, proposal and review into the log, and write their files.
+
+    ``found`` is the what-if that becomes part of the review.
 
     The files are written after the log: one that is missing can be written again, a proposal cannot.
     """
     with base.open("write") as store:
         body = trace_body(trace)
-        reviewed = _reviewed(base, store, actions, trace=body, source="refine")
+        reviewed = _reviewed(base, store, actions, trace=body, source="refine").with_what_if(found)
         records = new_records(base.log(), reviewed)
         store.write(WritePlan(statements=tuple(record_statements(records)), records=records))
     write_reviewed(base, reviewed)
@@ -75,23 +95,46 @@ def propose(base: KnowledgeBase, trace: LoopTrace, actions: Sequence[Action]) ->
 def record_trace(base: KnowledgeBase, trace: LoopTrace) -> TraceBody:
     """Put a trace that ended without a proposal into the log."""
     body = trace_body(trace)
-    record = to_record(body)
-    with base.open("write") as store:
-        store.write(WritePlan(statements=tuple(record_statements([record])), records=(record,)))
+    _record(base, body)
     return body
 
 
 def stored(base: KnowledgeBase, proposal_id: str) -> Reviewed:
     """Give a proposal of the log by its id or the beginning of it, reviewed on the graph as it is now.
 
-    Raises :class:`UsageError` when there is none.
+    Its last what-if is part of the review, as it was found. Raises :class:`UsageError` when there is none.
     """
     log = base.log()
     _, proposal = log.proposal(proposal_id)
     trace = next((each for each in log.traces() if each.id == proposal.trace_id), None)
     with base.open("read") as store:
         review = _review(base, GraphView(store), [each.action for each in proposal.actions], trace)
-    return Reviewed(proposal, review, trace)
+    return Reviewed(proposal, review, trace).with_what_if(last_what_if(log, proposal.id))
+
+
+def ask_what_if(base: KnowledgeBase, reviewed: Reviewed, asking: Asking, say: Say) -> Reviewed:
+    """Judge the question of a proposal again on the graph as it would be; the result becomes part of the review.
+
+    It is put into the log when the proposal is in it. A run that was killed is gone on with. Raises
+    :class:`UsageError` for a proposal without the trace of its question.
+    """
+    proposal, trace = reviewed.proposal, reviewed.trace
+    if trace is None:
+        raise UsageError(
+            "A what-if needs the question that the proposal is about.", "Give its trace with --trace-file."
+        )
+    path = base.project.what_if(proposal.id)
+    again = load_trace(path) if path.exists() else new_what_if(trace.question, _constants(trace))
+    known = base.log().has_proposal(proposal.id)
+    save = partial(save_trace, path) if known else _not_saved
+    found = what_if(trace, [each.action for each in proposal.actions], asking, again, save, say)
+    reviewed = reviewed.with_what_if(found)
+    if known:
+        calls = (call.model_copy(update={"stage": WHAT_IF}) for call in again.calls)
+        body = _review_body(proposal, reviewed.review).model_copy(update={"calls": _calls(calls)})
+        _record(base, body)
+        path.unlink(missing_ok=True)
+    return reviewed
 
 
 def proposal_of_files(
@@ -177,9 +220,7 @@ def trace_body(trace: LoopTrace) -> TraceBody:
             )
             for step in trace.interaction_history
         ),
-        calls=tuple(
-            CallBody(number=number, **call.model_dump()) for number, call in enumerate(trace.calls, start=1)
-        ),
+        calls=_calls(trace.all_calls()),
         extra={"constants": trace.constants.model_dump(mode="json")},
     )
 
@@ -266,6 +307,24 @@ def _review(
     return review_actions(view, actions, SourceReader(base.project.root), context)
 
 
+def _calls(calls: Iterable[CallRecord]) -> tuple[CallBody, ...]:
+    return tuple(CallBody(number=number, **call.model_dump()) for number, call in enumerate(calls, start=1))
+
+
+def _constants(trace: TraceBody) -> Constants:
+    return Constants.model_validate(trace.extra.get("constants") or {})
+
+
+def _not_saved(trace: LoopTrace) -> None:
+    """Keep nothing of a what-if whose proposal is in files only: it has no id that could be found again."""
+
+
+def _record(base: KnowledgeBase, body: TraceBody | ReviewBody) -> None:
+    record = to_record(body)
+    with base.open("write") as store:
+        store.write(WritePlan(statements=tuple(record_statements([record])), records=(record,)))
+
+
 def _review_body(proposal: ProposalBody, review: Review) -> ReviewBody:
     return ReviewBody(
         id=new_id("v"),
@@ -280,4 +339,5 @@ def _review_body(proposal: ProposalBody, review: Review) -> ReviewBody:
             )
             for each in review.actions
         ),
+        what_if=review.what_if,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -12,9 +12,10 @@ from pydantic import SecretStr
 
 from deeprefine_graphdb.grammar.actions import format_action
 from deeprefine_graphdb.loop.budget import Budget
-from deeprefine_graphdb.loop.driver import LoopOutcome, Task, run_questions
+from deeprefine_graphdb.loop.driver import LoopOutcome, Save, Say, Task, run_questions
 from deeprefine_graphdb.loop.llm import ChatModel, ModelSettings
 from deeprefine_graphdb.loop.trace import CallRecord, load_trace
+from deeprefine_graphdb.loop.what_if import new_what_if
 from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.errors import (
     DeepRefineError,
@@ -31,13 +32,13 @@ from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.proposals import propose, record_trace, stored, trace_body, write_reviewed
 from deeprefine_graphdb.project.settings import Settings
 from deeprefine_graphdb.project.sync import sync
+from deeprefine_graphdb.project.what_if import Asking, what_if
 from deeprefine_graphdb.provenance.log import Log
-from deeprefine_graphdb.provenance.records import ProposalBody, TraceBody, now
-from deeprefine_graphdb.retrieval.protocol import Retriever
-from deeprefine_graphdb.review.models import Review
+from deeprefine_graphdb.provenance.records import ProposalBody, RefinementFlags, TraceBody, now
+from deeprefine_graphdb.retrieval.retriever import StoreRetriever
+from deeprefine_graphdb.review.models import Review, WhatIf
 
 WAITING = frozenset({"open", "approved", "stale"})
-Say = Callable[[str], None]
 Row = dict[str, Any]
 
 
@@ -89,16 +90,19 @@ class RefineReport(Frozen):
 class RefineJob:
     """How to refine: ``again`` repeats what waits or is done, ``apply_by`` applies in that person's name.
 
-    With ``debug`` the traceback of a failure that nobody foresaw is shown on stderr.
+    With ``what_if`` each question is judged again as its proposal would leave the graph; with ``require_gain`` only
+    what helps then is applied. With ``debug`` the traceback of a failure that nobody foresaw is shown on stderr.
     """
 
-    retriever: Retriever
+    retriever: StoreRetriever
     model: ChatModel
     budget: Budget
     jobs: int = 1
     again: bool = False
     apply_by: str | None = None
     debug: bool = False
+    what_if: bool = True
+    require_gain: bool = False
 
 
 def chat_model(settings: Settings, say: Say) -> ChatModel:
@@ -173,12 +177,19 @@ def _refine(base: KnowledgeBase, rows: Sequence[Row], job: RefineJob, say: Say) 
         _set_aside_recorded(log, path)
         tasks.append(Task(question, path))
 
+    found: dict[str, WhatIf] = {}
+
+    def proposed(outcome: LoopOutcome, save: Save, speak: Say) -> None:
+        found[outcome.trace.query_id] = _ask_again(outcome, job, save, speak)
+
     def finished(outcome: LoopOutcome) -> None:
-        done[history.query_id(outcome.question)] = _finish(base, outcome, job, say)
+        identity = history.query_id(outcome.question)
+        done[identity] = _finish(base, outcome, job, found.get(identity), say)
 
     if tasks:
         base.project.prepare()
-        run_questions(tasks, job.retriever, job.model, say, job.budget, job.jobs, finished)
+        asking = proposed if job.what_if else None
+        run_questions(tasks, job.retriever, job.model, say, job.budget, job.jobs, finished, asking)
     return RefineReport(questions=tuple(done[identity] for identity in order))
 
 
@@ -233,12 +244,26 @@ def _set_aside_recorded(log: Log, path: Path) -> None:
         path.rename(path.with_name(f"{path.stem}.{identity}.json"))
 
 
-def _finish(base: KnowledgeBase, outcome: LoopOutcome, job: RefineJob, say: Say) -> Refined:
+def _ask_again(outcome: LoopOutcome, job: RefineJob, save: Save, say: Say) -> WhatIf:
+    """Ask what the proposal would bring; what is paid for that is kept in the question's own trace."""
+    trace = outcome.trace
+    before = trace_body(trace)
+    again = trace.what_if or new_what_if(trace.query, trace.constants)
+    trace.what_if = again
+    asking = Asking(job.retriever, job.model, job.budget)
+    found = what_if(before, outcome.actions, asking, again, lambda _: save(trace), say)
+    save(trace)
+    return found
+
+
+def _finish(
+    base: KnowledgeBase, outcome: LoopOutcome, job: RefineJob, found: WhatIf | None, say: Say
+) -> Refined:
     """Keep what a question ended with; its own failure stays its own."""
     result = _result(outcome, job)
     if outcome.error is None:
         try:
-            result = _keep(base, outcome, result, job)
+            result = _keep(base, outcome, result, job, found)
         except Exception as error:  # whatever befalls a question, the others go on
             result = _failed(result, error, job)
             advice = _about_trace(base.project.trace(result.query_id), error)
@@ -267,19 +292,22 @@ def _about_trace(path: Path, error: Exception) -> str:
     return f"The next run records its answers; to ask anew instead, move {path} away."
 
 
-def _keep(base: KnowledgeBase, outcome: LoopOutcome, result: Refined, job: RefineJob) -> Refined:
+def _keep(
+    base: KnowledgeBase, outcome: LoopOutcome, result: Refined, job: RefineJob, found: WhatIf | None
+) -> Refined:
     if outcome.early_exit or not outcome.actions:
         record_trace(base, outcome.trace)
         history.mark_refined(base.project.history, [result.query_id])
         return result.model_copy(update={"outcome": "early_exit" if outcome.early_exit else "nothing"})
-    reviewed = propose(base, outcome.trace, outcome.actions)
+    reviewed = propose(base, outcome.trace, outcome.actions, found)
     result = result.model_copy(
         update={"outcome": "proposed", "proposal_id": reviewed.proposal.id, "review": reviewed.review}
     )
     if job.apply_by is None:
         return result
     try:
-        report = apply_proposal(base, reviewed.proposal, by=job.apply_by)
+        flags = RefinementFlags(require_gain=job.require_gain)
+        report = apply_proposal(base, reviewed.proposal, by=job.apply_by, flags=flags)
     except (NeedsDecision, NothingToDo) as error:
         return result.model_copy(update={"error": str(error), "exit_code": error.exit_code})
     return result.model_copy(update={"outcome": "applied", "refinement_id": report.refinement.id})

@@ -54,6 +54,9 @@ KNOWN = (
     Known("jobs", int, 1, ("DEEPREFINE_JOBS",), "questions that refine works on at once", least=1, most=64),
     Known("wait", float, 5.0, ("DEEPREFINE_WAIT",), "seconds to wait for a store that is in use"),
     Known("auto_export", bool, False, ("DEEPREFINE_AUTO_EXPORT",), "whether apply always writes graph.json"),
+    Known(
+        "what_if", bool, True, ("DEEPREFINE_WHAT_IF",), "whether refine asks what each proposal would bring"
+    ),
     Known("llm_key", str, "", ("DEEPREFINE_LLM_API_KEY", *_SHARED_KEYS), "key of llm_url", secret=True),
     Known("embed_key", str, "", ("DEEPREFINE_EMBED_API_KEY", *_SHARED_KEYS), "key of embed_url", secret=True),
 )

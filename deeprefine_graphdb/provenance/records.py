@@ -5,28 +5,26 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 from pydantic import Field, ValidationError, model_validator
 
 from deeprefine_graphdb.graph.manifest import ManifestEntry
 from deeprefine_graphdb.graph.unecho_model import EchoNote, EchoText, Unconfirmed
-from deeprefine_graphdb.model.actions import Action, BoundAction, Effect, Footprint, Frozen, Resolution
+from deeprefine_graphdb.model.actions import Action, BoundAction, Effect, Footprint, Frozen
 from deeprefine_graphdb.model.errors import StoreDamaged
 from deeprefine_graphdb.model.graph import Triple
 from deeprefine_graphdb.model.write import NewRecord, Record
+from deeprefine_graphdb.provenance.body import Body
+from deeprefine_graphdb.provenance.outcome_records import ConflictBody as ConflictBody
+from deeprefine_graphdb.provenance.outcome_records import How as How
+from deeprefine_graphdb.provenance.outcome_records import ResolutionBody as ResolutionBody
+from deeprefine_graphdb.provenance.outcome_records import SettledBody as SettledBody
+from deeprefine_graphdb.provenance.outcome_records import UpdateBody as UpdateBody
+from deeprefine_graphdb.review.models import WhatIf
 from deeprefine_graphdb.stores.journal import RESTORE, record_hash
 
 Label = Literal["HIGH", "MEDIUM", "LOW"]
-How = Literal["ours", "theirs", "drop", "healed", "undone"]
-"""How a conflict ended."""
-
-
-class Body(Frozen):
-    """What one record says. ``id`` is unique among all stores that ever share their logs."""
-
-    KIND: ClassVar[str] = ""
-    id: str
 
 
 class QueryBody(Body):
@@ -158,7 +156,10 @@ class ReviewedAction(Frozen):
 
 
 class ReviewBody(Body):
-    """A review of a proposal, by the program (``reviewer`` is ``deeprefine-db``) or by a person."""
+    """A review of a proposal, by the program (``reviewer`` is ``deeprefine-db``) or by a person.
+
+    ``calls`` are those of its what-if that are not in the trace of the proposal.
+    """
 
     KIND = "review"
     proposal_id: str
@@ -166,14 +167,17 @@ class ReviewBody(Body):
     decision: str = ""
     actions: tuple[ReviewedAction, ...] = ()
     note: str = ""
+    what_if: WhatIf | None = None
+    calls: tuple[CallBody, ...] = ()
     extra: dict[str, Any] = Field(default_factory=dict)
 
 
 class RefinementFlags(Frozen):
-    """What a person allowed when applying; all of it is part of the record."""
+    """What a person allowed and asked for when applying; all of it is part of the record."""
 
     allow_low_confidence: bool = False
     skip_trace_check: bool = False
+    require_gain: bool = False
     only: tuple[int, ...] = ()
     reject: tuple[int, ...] = ()
 
@@ -265,49 +269,6 @@ class ExportBody(SnapshotBody):
     KIND = "export"
     replaced: str | None = None
     forced: bool = False
-
-
-class UpdateBody(Body):
-    """graphify was given the base in place of graph.json (``started``), or is done with it (``finished``)."""
-
-    KIND = "update"
-    phase: Literal["started", "finished"]
-    base_digest: str = ""
-
-
-class ConflictBody(Body):
-    """An action that does not apply any more; ``action`` is ``<refinement>.<n>``, ``kind`` says why.
-
-    ``ground`` is the digest of the base objects that it is about. ``resolved`` says how it ended, if it has.
-    """
-
-    KIND = "conflict"
-    action: str
-    kind: str
-    detail: str = ""
-    ground: str = ""
-    resolved: str = ""
-
-
-class SettledBody(Body):
-    """A conflict is over: a person said ``ours``, ``theirs`` or ``drop``, or it went away.
-
-    It is ``healed`` when the action applies again or is stuck for another reason, ``undone`` with its refinement.
-    """
-
-    KIND = "settled"
-    conflict: str
-    how: How
-
-
-class ResolutionBody(Body):
-    """A person's word on a conflict, which every derive is given from then on."""
-
-    KIND = "resolution"
-    conflict: str
-    resolution: Resolution
-    by: str = ""
-    note: str = ""
 
 
 AnyBody = (

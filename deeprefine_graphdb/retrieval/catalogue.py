@@ -165,6 +165,11 @@ class EdgeCatalogue:
             )
             return {row[0]: row[1] for row in found if row is not None}
 
+    def watched(self) -> dict[str, tuple[str, str]]:
+        """Give the ends of the edges that may be otherwise in the next state of the store, by key."""
+        with self.open() as db:
+            return {key: (src, tgt) for key, src, tgt in db.execute("SELECT key, src, tgt FROM watched")}
+
     def all_texts(self) -> Iterator[tuple[int, str]]:
         """Give row number and text of every edge, by row number."""
         with self.open() as db:
@@ -187,7 +192,7 @@ class EdgeCatalogue:
             for batch in store.edge_texts():
                 rows = ((key, src, tgt, edge_text(a, relation, b)) for key, src, a, relation, b, tgt in batch)
                 db.executemany("INSERT INTO temp.spool VALUES (?, ?, ?, ?)", rows)
-            db.executemany("INSERT OR REPLACE INTO watched VALUES (?, ?, ?)", _touched(store))
+            db.executemany("INSERT OR REPLACE INTO watched VALUES (?, ?, ?)", touched_edges(store))
             db.execute("COMMIT")
         except BaseException:
             db.close()
@@ -214,7 +219,7 @@ class EdgeCatalogue:
 
     def _update(self, store: GraphStore, state: StoreState) -> Stamp:
         view = GraphView(store)
-        touched = list(_touched(store))
+        touched = list(touched_edges(store))
         with self.open() as db:
             db.execute("BEGIN IMMEDIATE")
             before = read_stamp(db)
@@ -224,7 +229,7 @@ class EdgeCatalogue:
                 raise sqlite3.DatabaseError("replaced meanwhile")
             watched = {row[0]: (row[1], row[2]) for row in db.execute("SELECT key, src, tgt FROM watched")}
             watched.update((key, (src, tgt)) for key, src, tgt in touched)
-            edges, length = _reconcile(db, _wanted(view, watched))
+            edges, length = _reconcile(db, wanted_texts(view, watched))
             db.execute("DELETE FROM watched")
             db.executemany("INSERT OR REPLACE INTO watched VALUES (?, ?, ?)", touched)
             stamp = _stamped(
@@ -273,7 +278,7 @@ def _index_words(db: sqlite3.Connection) -> tuple[int, int]:
     return edges, length
 
 
-def _touched(store: GraphStore) -> Iterator[tuple[str, str, str]]:
+def touched_edges(store: GraphStore) -> Iterator[tuple[str, str, str]]:
     """Give (key, source, target) of every edge whose text may differ from its base's."""
     touched = store.touched()
     for edge in touched.edges:
@@ -283,7 +288,7 @@ def _touched(store: GraphStore) -> Iterator[tuple[str, str, str]]:
             yield edge.key, edge.src, edge.tgt
 
 
-def _wanted(
+def wanted_texts(
     view: GraphView, watched: Mapping[str, tuple[str, str]]
 ) -> Iterator[tuple[str, tuple[str, str, str] | None]]:
     """Give each watched edge's key with (source, target, text), or ``None`` when it is not live."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from deeprefine_graphdb.retrieval.catalogue import EdgeCatalogue, IndexedEdge, Stamp, read_stamp
+from deeprefine_graphdb.retrieval.laid import NOTHING_LAID, Laid
 from deeprefine_graphdb.retrieval.ranking import Hit
 from deeprefine_graphdb.retrieval.terms import question_terms, terms
 
@@ -31,6 +32,12 @@ class LexicalIndex:
 
     def __init__(self, folder: Path) -> None:
         self.catalogue = EdgeCatalogue(folder)
+        self._folder = folder
+        self._laid = NOTHING_LAID
+
+    def overlaid(self) -> OverlaidWords:
+        """Give the index as it would be with other edges laid over; this one stays as it is."""
+        return OverlaidWords(self._folder)
 
     def prepare(self, stamp: Stamp, rebuild: bool = False) -> None:
         """Do nothing: the catalogue holds the word index."""
@@ -42,24 +49,20 @@ class LexicalIndex:
         """
         with self.catalogue.open() as db:
             db.execute("BEGIN")
-            stamp = read_stamp(db)
-            counts = _counts(db, question_terms(question)) or _counts(
-                db, list(dict.fromkeys(terms(question)))
-            )
+            stamp, counts = self._statistics(db, question)
             if not counts or limit <= 0:
                 return []
-            rows = _candidates(db, _choosing(counts), stamp.ordered, max(RESCORED, 4 * limit))
-            found = self.catalogue.edges(db, rows)
-        return _ranked(found, counts, stamp)[:limit]
+            chosen = _choosing(counts)
+            most = max(RESCORED, 4 * limit) + len(self._laid.hidden)
+            rows = _candidates(db, chosen, stamp.ordered, most)
+            found = [each for each in self.catalogue.edges(db, rows) if each.key not in self._laid.hidden]
+        return _ranked([*found, *_laid_candidates(self._laid, chosen)], counts, stamp)[:limit]
 
     def scores(self, question: str, texts: Mapping[str, str]) -> dict[str, float]:
         """Score edge texts (by key) against a question, by the same BM25 as :meth:`search`."""
         with self.catalogue.open() as db:
             db.execute("BEGIN")
-            stamp = read_stamp(db)
-            counts = _counts(db, question_terms(question)) or _counts(
-                db, list(dict.fromkeys(terms(question)))
-            )
+            stamp, counts = self._statistics(db, question)
         weigh = _Bm25(counts, stamp)
         return {key: weigh(text) for key, text in texts.items()}
 
@@ -73,6 +76,26 @@ class LexicalIndex:
     def describe(self) -> str:
         """Say what the search goes by."""
         return "lexical search (BM25)"
+
+    def _statistics(self, db: sqlite3.Connection, question: str) -> tuple[Stamp, dict[str, int]]:
+        """Give size and length of the corpus, and in how many edges each term of the question stands."""
+        stamp, laid = read_stamp(db), self._laid
+        counts = _counts(db, question_terms(question), laid) or _counts(
+            db, list(dict.fromkeys(terms(question))), laid
+        )
+        longer = sum(len(terms(edge.text)) for edge in laid.edges) - sum(
+            len(terms(text)) for text in laid.lost
+        )
+        update = {"edges": stamp.edges + laid.more, "length": stamp.length + longer}
+        return stamp.model_copy(update=update), counts
+
+
+class OverlaidWords(LexicalIndex):
+    """The word index with other edges laid over: it finds and ranks as an index made anew would."""
+
+    def lay(self, question: str, laid: Laid) -> None:  # noqa: ARG002
+        """Take over how the edges differ from those that are indexed."""
+        self._laid = laid
 
 
 class _Bm25:
@@ -92,13 +115,16 @@ class _Bm25:
         return round(score, 9)
 
 
-def _counts(db: sqlite3.Connection, wanted: Sequence[str]) -> dict[str, int]:
+def _counts(db: sqlite3.Connection, wanted: Sequence[str], laid: Laid) -> dict[str, int]:
     """Give in how many edges each term stands, rarest first, terms that stand in none left out."""
     found: dict[str, int] = {}
+    more = Counter(term for edge in laid.edges for term in set(terms(edge.text)))
+    more.subtract(Counter(term for text in laid.lost for term in set(terms(text))))
     for term in wanted:
         row = db.execute("SELECT doc FROM word_count WHERE term = ?", (term,)).fetchone()
-        if row is not None and row[0] > 0:
-            found[term] = row[0]
+        count = (row[0] if row is not None else 0) + more[term]
+        if count > 0:
+            found[term] = count
     return dict(sorted(found.items(), key=lambda item: (item[1], item[0])))
 
 
@@ -118,6 +144,15 @@ def _candidates(db: sqlite3.Connection, chosen: Sequence[str], ordered: int, lim
     rows = db.execute(ORDERED, (expression, ordered, limit)).fetchall()
     rows += db.execute(LATER, (expression, ordered)).fetchall()
     return [row for row, _ in rows]
+
+
+def _laid_candidates(laid: Laid, chosen: Sequence[str]) -> list[IndexedEdge]:
+    wanted = set(chosen)
+    return [
+        IndexedEdge(0, edge.key, edge.source, edge.target, edge.text)
+        for edge in laid.edges
+        if wanted & set(terms(edge.text))
+    ]
 
 
 def _ranked(found: Sequence[IndexedEdge], counts: Mapping[str, int], stamp: Stamp) -> list[Hit]:

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 
 from deeprefine_graphdb.model.errors import IndexStale
 from deeprefine_graphdb.retrieval.catalogue import EdgeCatalogue, Stamp
+from deeprefine_graphdb.retrieval.laid import Laid
 
 
 class Hit(NamedTuple):
@@ -53,6 +54,41 @@ class EdgeIndex(Protocol):
 
     def describe(self) -> str:
         """Say in a few words what the search goes by."""
+
+    def overlaid(self) -> OverlaidIndex:
+        """Give an index of its own for the same edges with others laid over them, in memory."""
+
+
+class OverlaidIndex(Protocol):
+    """An index with other edges laid over those that it was made from. Nothing of it is ever written."""
+
+    catalogue: EdgeCatalogue
+
+    def prepare(self, stamp: Stamp, rebuild: bool = False) -> None:
+        """Make ready for searching the catalogue as ``stamp`` says it is."""
+
+    def lay(self, question: str, laid: Laid) -> None:
+        """Take over how the edges differ from the catalogue's; may ask a model, once in the life of the index."""
+
+    def search(self, question: str, limit: int) -> list[Hit]:
+        """Give at most ``limit`` edges, best first, ties by key. Calls no model."""
+
+    def scores(self, question: str, texts: Mapping[str, str]) -> dict[str, float]:
+        """Score edge texts (by key) against a question. Calls no model."""
+
+    def describe(self) -> str:
+        """Say in a few words what the search goes by."""
+
+
+def search_distinct(index: EdgeIndex | OverlaidIndex, question: str, limit: int) -> list[Hit]:
+    """Search for so many edges that ``limit`` different triples are among them, where there are."""
+    asked = 2 * limit + 10
+    while True:
+        hits = index.search(question, asked)
+        found = distinct(hits)
+        if len(found) >= limit or len(hits) < asked:
+            return found[:limit]
+        asked *= 4
 
 
 def best_first(scores: Mapping[str, float], limit: int) -> list[str]:

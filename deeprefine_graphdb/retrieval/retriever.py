@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from deeprefine_graphdb.graph.naming import triple_of
 from deeprefine_graphdb.graph.view import GraphView
 from deeprefine_graphdb.model.errors import IndexStale
 from deeprefine_graphdb.model.graph import Edge
-from deeprefine_graphdb.retrieval.catalogue import OpenReader, Stamp, edge_text
+from deeprefine_graphdb.retrieval.catalogue import OpenReader, Stamp
+from deeprefine_graphdb.retrieval.overlaid import Lay, OverlaidRetriever
 from deeprefine_graphdb.retrieval.protocol import Retrieved
-from deeprefine_graphdb.retrieval.ranking import EdgeIndex, Hit, IndexMoved, best_first, distinct, score_range
+from deeprefine_graphdb.retrieval.ranking import EdgeIndex, IndexMoved, best_first, search_distinct
 from deeprefine_graphdb.retrieval.sources import SourceReader
-from deeprefine_graphdb.stores.protocol import GraphStore
-
-NEIGHBOUR_CAP = 50
-TRIES = 3
-SEARCH_METHOD = "graphify_query"
-EXPANSION_METHOD = "k_hop_expansion"
+from deeprefine_graphdb.retrieval.walk import (
+    TRIES,
+    edges_within,
+    expanded_triples,
+    found_triples,
+    texts_in,
+)
 
 
 class StoreRetriever:
@@ -57,7 +58,7 @@ class StoreRetriever:
         for attempt in range(1, TRIES + 1):
             try:
                 self._index.prepare(stamp)
-                hits = self._search(question, limit)
+                hits = search_distinct(self._index, question, limit)
             except IndexMoved:
                 stamp = self._index.catalogue.refresh(self._open)
                 continue
@@ -66,7 +67,7 @@ class StoreRetriever:
                 continue
             with self._open() as store:
                 if attempt == TRIES or stamp.of(store.state()):
-                    return self._found(store, stamp, hits)
+                    return found_triples(GraphView(store), self._index, stamp.edges, hits)
             stamp = self._index.catalogue.refresh(self._open)
         raise _unreadable()
 
@@ -91,40 +92,13 @@ class StoreRetriever:
             found = [store.entity(entity_id) for entity_id in dict.fromkeys(entity_ids)]
         return SourceReader(self._root).text(entity for entity in found if entity is not None and entity.live)
 
+    def overlaid(self, lay: Lay) -> OverlaidRetriever:
+        """Give a retriever for the graph as it would be if what ``lay`` lays over an open store were written."""
+        return OverlaidRetriever(self._open, self._index, self._root, lay)
+
     def _known_stamp(self) -> Stamp:
         stamp = self._index.catalogue.stamp()
         return stamp if stamp.revision >= 0 else self._index.catalogue.refresh(self._open)
-
-    def _search(self, question: str, limit: int) -> list[Hit]:
-        """Search for so many edges that ``limit`` different triples are among them, where there are."""
-        asked = 2 * limit + 10
-        while True:
-            hits = self._index.search(question, asked)
-            found = distinct(hits)
-            if len(found) >= limit or len(hits) < asked:
-                return found[:limit]
-            asked *= 4
-
-    def _found(self, store: GraphStore, stamp: Stamp, hits: Sequence[Hit]) -> Retrieved:
-        view = GraphView(store)
-        triples = []
-        for hit in hits:
-            live = {edge.key: edge for edge in view.edges_between(hit.source, hit.target)}
-            if hit.key in live:
-                triples.append(triple_of(view, live[hit.key]))
-        spread = score_range([hit.score for hit in hits])
-        note = (
-            ""
-            if hits
-            else "; the graph has no edge"
-            if not stamp.edges
-            else "; no edge shares a term with it"
-        )
-        return Retrieved(
-            triples=tuple(triples),
-            method=SEARCH_METHOD,
-            evidence=f"{self._index.describe()}: {len(triples)} of {stamp.edges} edges{spread}{note}",
-        )
 
     def _expand(
         self, stamp: Stamp, question: str, entity_ids: Sequence[str], hops: int, limit: int
@@ -132,60 +106,24 @@ class StoreRetriever:
         self._index.warm(question)
         with self._open() as store:
             view = GraphView(store)
-            edges = _within(view, entity_ids, hops)
+            edges = edges_within(view, entity_ids, hops)
             texts = self._texts(view, edges, stamp.of(store.state()))
             if self._index.knows(texts.values()):
                 scores = self._index.scores(question, texts)
                 kept = [edges[key] for key in best_first(scores, limit)]
-                return self._expanded(view, kept, scores, hops)
+                return expanded_triples(view, self._index, kept, scores, hops)
         scores = self._index.scores(question, texts)
         with self._open() as store:
             view = GraphView(store)
             kept = [edges[key] for key in best_first(scores, limit) if _is_live(view, edges[key])]
-            return self._expanded(view, kept, scores, hops)
+            return expanded_triples(view, self._index, kept, scores, hops)
 
-    def _texts(self, view: GraphView, edges: dict[str, Edge], fresh: bool) -> dict[str, str]:
-        texts = self._index.catalogue.texts(edges) if fresh else {}
-        for key, edge in edges.items():
-            if key not in texts:
-                source, target = view.entity(edge.src), view.entity(edge.tgt)
-                texts[key] = edge_text(
-                    source.label if source else edge.src, edge.relation, target.label if target else edge.tgt
-                )
-        return texts
-
-    def _expanded(
-        self, view: GraphView, kept: Sequence[Edge], scores: dict[str, float], hops: int
-    ) -> Retrieved:
-        spread = score_range([scores[edge.key] for edge in kept])
-        return Retrieved(
-            triples=tuple(triple_of(view, edge) for edge in kept),
-            method=EXPANSION_METHOD,
-            evidence=f"{hops} hop{'s' if hops != 1 else ''} in the store, "
-            f"{len(kept)} of {len(scores)} edges, ranked by {self._index.describe()}{spread}",
-        )
+    def _texts(self, view: GraphView, edges: Mapping[str, Edge], fresh: bool) -> dict[str, str]:
+        return texts_in(view, edges, self._index.catalogue.texts(edges) if fresh else {})
 
 
 def _unreadable() -> IndexStale:
     return IndexStale("The retrieval index could not be read.", "Run `deeprefine-db index --rebuild`.")
-
-
-def _within(view: GraphView, entity_ids: Iterable[str], hops: int) -> dict[str, Edge]:
-    """Give the edges within some hops of entities, by key; of equal triples the one with the lowest key."""
-    found: dict[str, Edge] = {}
-    frontier = list(dict.fromkeys(entity_ids))
-    reached = set(frontier)
-    for _ in range(hops):
-        edges = [edge for entity_id in frontier for edge in view.neighbours(entity_id, NEIGHBOUR_CAP)]
-        found.update((edge.key, edge) for edge in edges)
-        ends = dict.fromkeys(end for edge in edges for end in (edge.src, edge.tgt) if end not in reached)
-        frontier = list(ends)
-        reached.update(ends)
-    distinct: dict[tuple[str, str, str], Edge] = {}
-    for key in sorted(found):
-        edge = found[key]
-        distinct.setdefault((edge.src, edge.relation, edge.tgt), edge)
-    return {edge.key: edge for edge in distinct.values()}
 
 
 def _is_live(view: GraphView, edge: Edge) -> bool:

@@ -8,6 +8,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,9 @@ from deeprefine_graphdb.retrieval.embed import Embedder, Vectors
 from deeprefine_graphdb.retrieval.ranking import Hit, IndexMoved
 from deeprefine_graphdb.retrieval.vector_file import VectorFile, text_digest
 from deeprefine_loaders.atomic import write_durable
+
+if TYPE_CHECKING:
+    from deeprefine_graphdb.retrieval.overlaid_vectors import OverlaidVectors
 
 FORMAT = 1
 DECIMALS = 6
@@ -95,7 +99,10 @@ class VectorIndex:
 
         Raises :class:`IndexMoved` when the catalogue has changed since :meth:`prepare`.
         """
-        query = self._vectors([question])
+        return self.near(self._vectors([question]), limit)
+
+    def near(self, query: Vectors, limit: int) -> list[Hit]:
+        """Give the ``limit`` edges nearest to a vector, which is the only row; raises what :meth:`search` raises."""
         with self._lock:
             near = self._nearest(query, limit)
             with self.catalogue.open() as db:
@@ -126,6 +133,34 @@ class VectorIndex:
     def warm(self, question: str) -> None:
         """Get the question's vector, so that scoring by it calls no model."""
         self._vectors([question])
+
+    def kept(self, texts: Iterable[str]) -> dict[str, Vectors]:
+        """Give the vector of every text that has one; calls no model."""
+        with self._lock:
+            self._open_file()
+            rows = {text: self._rows.get(text_digest(text)) for text in texts}
+            known = {text: row for text, row in rows.items() if row is not None}
+            if self._file is None:
+                return {}
+            return dict(zip(known, self._file.take(list(known.values())), strict=True))
+
+    def passing(self, texts: Sequence[str]) -> dict[str, Vectors]:
+        """Embed as many texts as one request takes, the first ones, and keep nothing of it.
+
+        Raises :class:`IndexStale` when the model gives another dimension than the index has, and :class:`ModelError`.
+        """
+        vectors = next(self._embedder.batches(texts), np.zeros((0, 0), np.float32))
+        with self._lock:
+            self._open_file()
+            if self._file is not None and len(vectors) and vectors.shape[1] != self._file.dimension:
+                raise self._other_dimension(vectors.shape[1], self._file.dimension)
+        return dict(zip(texts, vectors, strict=False))
+
+    def overlaid(self) -> OverlaidVectors:
+        """Give the index as it would be with other edges laid over; this one stays as it is."""
+        from deeprefine_graphdb.retrieval.overlaid_vectors import OverlaidVectors
+
+        return OverlaidVectors(self)
 
     def describe(self) -> str:
         """Say what the search goes by."""
@@ -189,12 +224,15 @@ class VectorIndex:
                 if rebuild:
                     return False
                 self._file, self._rows, self._ready = None, {}, None
-                told = f"{dimension} dimensions, not the {before.dimension} of {self._sidecar}"
-                raise IndexStale(f"{self._embedder.model} gives {told}.", REBUILD)
+                raise self._other_dimension(dimension, before.dimension)
             done += len(vectors)
             if self._progress is not None and len(missing) > 1:
                 self._progress(done, len(missing))
         return True
+
+    def _other_dimension(self, given: int, had: int) -> IndexStale:
+        told = f"{given} dimensions, not the {had} of {self._sidecar}"
+        return IndexStale(f"{self._embedder.model} gives {told}.", REBUILD)
 
     def _keep(self, texts: Sequence[str], vectors: Vectors) -> None:
         assert self._file is not None  # noqa: S101

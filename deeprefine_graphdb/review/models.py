@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from deeprefine_graphdb.model.actions import Action, Frozen
+from deeprefine_graphdb.model.graph import Triple
 
 Label = Literal["HIGH", "MEDIUM", "LOW"]
 LABELS: tuple[Label, ...] = ("HIGH", "MEDIUM", "LOW")
@@ -56,10 +57,40 @@ class ActionReview(Frozen):
     candidates: tuple[str, ...] = ()
 
 
+class WhatIf(Frozen):
+    """The question judged once more, on the graph as the proposal would make it.
+
+    ``actions`` are the numbers of the actions that were laid over the graph: those that can be carried out. ``before``
+    and ``after`` are the hops (from 1) at which the question could be answered, ``None`` when at none of the
+    ``hops_before`` and ``hops_after`` that were judged. ``first`` is what the first hop retrieves then, ``new`` has the
+    keys of those of its edges that it did not retrieve before, and ``gone`` what it retrieved before and then not.
+    It ``helped`` when the question can be answered and could not before, or at an earlier hop. ``calls``, tokens and
+    ``seconds`` are what the model took. ``missing`` says why there is no result, if there is none.
+    """
+
+    actions: tuple[int, ...] = ()
+    before: int | None = None
+    after: int | None = None
+    hops_before: int = 0
+    hops_after: int = 0
+    first: tuple[Triple, ...] = ()
+    new: tuple[str, ...] = ()
+    gone: tuple[Triple, ...] = ()
+    evidence: str = ""
+    helped: bool = False
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
+    ts: str = ""
+    missing: str = ""
+
+
 class Review(Frozen):
-    """The review of a proposal's actions, in their order."""
+    """The review of a proposal's actions, in their order, and its what-if where there was one."""
 
     actions: tuple[ActionReview, ...] = ()
+    what_if: WhatIf | None = None
 
     def numbers(self, label: Label) -> tuple[int, ...]:
         """Give the numbers of the actions that have a label."""

@@ -107,7 +107,7 @@ def test_yes_at_hop_three_ends_in_a_proposal_that_changes_nothing_until_it_is_ap
     before = base.graph.read_bytes()
     with OpenAIServer(in_order(NO, NO, YES, ABDUCTION, REFINEMENT)) as server:
         db = asking(base, server)
-        done = db("refine", "--query", CHAIN, "--json")
+        done = db("refine", "--query", CHAIN, "--no-what-if", "--json")
         assert server.stages == ["judgement"] * 3 + ["abduction", "refinement"]
         assert "waits for a decision" in db("refine", "--query", CHAIN, code=3).err
         db("refine", code=3)
@@ -149,7 +149,7 @@ def test_yes_at_hop_three_ends_in_a_proposal_that_changes_nothing_until_it_is_ap
 def test_no_at_all_four_hops_is_refined_and_applied_where_that_is_wanted(base: Base) -> None:
     with OpenAIServer(by_stage([NO], ABDUCTION, REFINEMENT)) as server:
         db = asking(base, server)
-        done = db("refine", "--query", CHAIN, "--apply", "--export", "--json")
+        done = db("refine", "--query", CHAIN, "--apply", "--export", "--no-what-if", "--json")
         assert server.stages == ["judgement"] * 4 + ["abduction", "refinement"]
     assert "Subgraph_hop': 3" in server.chats[-2].user
     result = only(done.data)
@@ -199,7 +199,7 @@ def test_a_malformed_answer_is_asked_again_and_a_429_waits_as_long_as_it_says(ba
         return script(request)
 
     with OpenAIServer(respond) as server:
-        result = only(asking(base, server)("refine", "--query", CHAIN, "--json").data)
+        result = only(asking(base, server)("refine", "--query", CHAIN, "--no-what-if", "--json").data)
     assert server.stages == ["judgement"] * 4 + ["abduction"] + ["refinement"] * 2
     assert arrived[2] - arrived[1] >= 0.99
     assert server.chats[1].messages[2] == {"role": "assistant", "content": "Perhaps."}
@@ -223,7 +223,7 @@ def test_a_question_that_fails_in_the_middle_of_a_queue_goes_on_at_its_first_una
         MONEY: [NO, YES, ABDUCTION, REFINEMENT],
     }
     with OpenAIServer(by_question(script)) as server:
-        db = asking(base, server)
+        db = asking(base, server, DEEPREFINE_WHAT_IF="false")
         done = db("refine", "--json", code=6)
         assert [each["outcome"] for each in done.data["questions"]] == ["early_exit", "failed", "proposed"]
         assert "out of order" in done.data["questions"][1]["error"]
@@ -256,7 +256,7 @@ def test_questions_run_at_once_where_that_is_asked_for(base: Base) -> None:
     together = threading.Barrier(3)
     lock = threading.Lock()
     seen: set[str] = set()
-    scripts = by_question({question: [NO, YES, ABDUCTION, REFINEMENT] for question in questions})
+    scripts = by_question({question: [NO, YES, ABDUCTION, REFINEMENT, YES] for question in questions})
 
     def respond(request: Request) -> Answer | str:
         question = next(each for each in questions if each in request.user)
@@ -270,7 +270,7 @@ def test_questions_run_at_once_where_that_is_asked_for(base: Base) -> None:
     with OpenAIServer(respond) as server:
         done = asking(base, server)("refine", "--jobs", "3", "--json")
         assert server.most_at_once == 3
-        assert len(server.chats) == 12
+        assert len(server.chats) == 15
     assert [(each["question"], each["outcome"]) for each in done.data["questions"]] == [
         (question, "proposed") for question in questions
     ]
@@ -292,7 +292,7 @@ def test_a_limit_stops_the_run_and_the_next_one_goes_on(
         assert stopped["outcome"] == "failed"
         assert limit[0] in stopped["error"]
         assert not list(base.ours.glob("proposed_*"))
-        finished = only(db("refine", "--query", CHAIN, "--json").data)
+        finished = only(db("refine", "--query", CHAIN, "--no-what-if", "--json").data)
         assert server.stages == ["judgement"] * 4 + ["abduction", "refinement"]
     assert finished["outcome"] == "proposed"
     assert len(finished["calls"]) == 6
@@ -309,7 +309,7 @@ def test_a_run_that_is_killed_at_a_prompt_goes_on_there(base: Base) -> None:
         return script(request)
 
     with OpenAIServer(respond) as server:
-        db = asking(base, server)
+        db = asking(base, server, DEEPREFINE_WHAT_IF="false")
         base("sync")
         running.append(db.start("refine", "--query", CHAIN))
         running[0].communicate(timeout=60)
@@ -323,7 +323,7 @@ def test_a_run_that_is_killed_at_a_prompt_goes_on_there(base: Base) -> None:
 def test_an_embedding_endpoint_is_used_and_no_text_is_sent_twice(base: Base) -> None:
     with OpenAIServer(by_stage([NO, YES], ABDUCTION, REFINEMENT)) as server:
         db = asking(base, server, DEEPREFINE_EMBED_URL=server.url, DEEPREFINE_EMBED_MODEL="words")
-        done = db("refine", "--query", CHAIN, "--apply", "--json")
+        done = db("refine", "--query", CHAIN, "--apply", "--no-what-if", "--json")
         assert only(done.data)["outcome"] == "applied"
         assert "lexical" not in done.err
         assert "FAISS" in done.err

@@ -64,7 +64,15 @@ def test_the_way_of_a_question(root: Path, cli: Cli, recorded: RecordedSession) 
     ]
     assert refined.err.count("<judge>No</judge>") == 4
     assert "lexical search" in refined.err
-    assert len(question["calls"]) == 6
+    assert [call["stage"] for call in question["calls"]][-2:] == ["refinement", "what_if"]
+    assert len(question["calls"]) == 7
+    would = question["review"]["what_if"]
+    assert (would["before"], would["after"], would["helped"], would["actions"]) == (
+        None,
+        1,
+        True,
+        [1, 2, 3, 4],
+    )
     assert question["tokens_in"] > 0
     identity = question["proposal_id"]
     query_id = question["query_id"]
@@ -77,7 +85,8 @@ def test_the_way_of_a_question(root: Path, cli: Cli, recorded: RecordedSession) 
     assert "LOW" in (ours / f"proposed_refinement_review_{query_id}.md").read_text(encoding="utf-8")
     review = json.loads((ours / f"proposed_refinement_review_{query_id}.json").read_text(encoding="utf-8"))
     assert (review["proposal_id"], review["counts"]["LOW"]) == (identity, 1)
-    assert cli("review", identity, "--json").data["counts"] == review["counts"]
+    again = cli("review", identity, "--json").data
+    assert (again["counts"], again["what_if"]) == (review["counts"], would)
 
     refused = cli("apply", identity, code=4)
     assert "LOW" in refused.err
@@ -96,7 +105,9 @@ def test_the_way_of_a_question(root: Path, cli: Cli, recorded: RecordedSession) 
 
     (entry,) = cli("log", "--json").data
     assert entry == applied
-    assert "place_order()" in cli("show", entry["id"][:5]).out
+    shown = cli("show", entry["id"][:5]).out
+    assert "place_order()" in shown
+    assert "What if it were applied: answerable at hop 1, before at none of 4 hops. It helps." in shown
     assert cli("show", entry["id"], "--json").data["body"]["flags"]["reject"] == [4]
     assert cli("export", "--json").data["touched"] == 3
     assert (root / "graphify-out" / ".deeprefine" / "graph.json.bak").read_bytes() == before
@@ -182,7 +193,7 @@ def test_one_failing_question_does_not_stop_the_others_and_goes_on_later(
         broken = False
         again = cli("refine", "--json").data["questions"]
         assert [each["outcome"] for each in again] == ["waiting", "proposed"]
-        assert server.stages[asked:] == ["abduction", "refinement"]
+        assert server.stages[asked:] == ["abduction", "refinement", *["judgement"] * 4]
 
 
 def test_limits_stop_cleanly_and_nothing_is_paid_twice(
@@ -194,7 +205,7 @@ def test_limits_stop_cleanly_and_nothing_is_paid_twice(
         assert "--max-calls" in stopped.out
         assert server.stages == ["judgement"] * 3
         cli("refine", "--query", CHAIN)
-        assert server.stages == ["judgement"] * 4 + ["abduction", "refinement"]
+        assert server.stages == ["judgement"] * 4 + ["abduction", "refinement"] + ["judgement"] * 4
 
 
 def test_apply_at_once_leaves_a_low_proposal_and_says_so(

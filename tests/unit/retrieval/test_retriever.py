@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from deeprefine_graphdb.retrieval.embed import Embedder
 from deeprefine_graphdb.retrieval.lexical import LexicalIndex
 from deeprefine_graphdb.retrieval.protocol import Retrieved
-from deeprefine_graphdb.retrieval.retriever import NEIGHBOUR_CAP, StoreRetriever
+from deeprefine_graphdb.retrieval.retriever import StoreRetriever
 from deeprefine_graphdb.retrieval.vectors import VectorIndex
+from deeprefine_graphdb.retrieval.walk import NEIGHBOUR_CAP
 from tests.support.openai_server import Answer, OpenAIServer, Request
 from tests.unit.retrieval.memory import MemoryStore, entity
 
