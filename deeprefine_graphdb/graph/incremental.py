@@ -129,17 +129,17 @@ def rederive(
     given: Given = NOTHING_GIVEN,
     *,
     undone: Collection[str] = (),
-    redone: ActiveRefinement | None = None,
+    redone: Sequence[ActiveRefinement] = (),
     again: Collection[str] = (),
 ) -> Rederived:
-    """Derive the graph anew from the committed one, where refinements go, one comes, or some are judged again.
+    """Derive the graph anew from the committed one, where refinements go, some come, or some are judged again.
 
     ``recorded`` are all that are active, in order of activation, with their effects on the committed graph. What is
-    ``redone`` goes last. ``again`` are refinements for whose conflicts a person's word has come or gone. Equal to
-    :func:`derive` over the base. Pure: the reader is only read.
+    ``redone`` goes last, in its order. ``again`` are refinements for whose conflicts a person's word has come or gone.
+    Equal to :func:`derive` over the base. Pure: the reader is only read.
     """
     kept = [each.refinement for each in recorded if each.refinement.id not in undone]
-    active = kept if redone is None else [*kept, redone]
+    active = [*kept, *redone]
     view = GraphView(reader)
     with collector_paused():
         changed = _questions_of_the_change(recorded, undone, redone)
@@ -158,8 +158,8 @@ def rederive(
                 run.go_past(each)
             else:
                 run.keep(each)
-        if redone is not None:
-            run.add(redone)
+        for each_redone in redone:
+            run.add(each_redone)
         view.overlay = to_write(view, reader)
     return Rederived(view, run.effects, tuple(run.differences), frozenset(run.replay.suspended))
 
@@ -201,6 +201,7 @@ class _Run:
 
     def add(self, redone: ActiveRefinement) -> None:
         self.effects[redone.id] = self.replay.run(self.position)
+        self.position += 1
 
     def _is_affected(self, each: Recorded) -> bool:
         return (
@@ -211,11 +212,11 @@ class _Run:
 
 
 def _questions_of_the_change(
-    recorded: Iterable[Recorded], undone: Collection[str], redone: ActiveRefinement | None
+    recorded: Iterable[Recorded], undone: Collection[str], redone: Sequence[ActiveRefinement]
 ) -> set[str]:
     """Give what is answered otherwise since refinements go or come, whatever they did to the graph."""
     gone = [each for each in recorded if each.refinement.id in undone]
-    moved = [*(each.refinement for each in gone), *(() if redone is None else (redone,))]
+    moved = [*(each.refinement for each in gone), *redone]
     merges = (bound for each in moved for bound in each.bound if bound.intent.kind == "merge")
     return {
         *(state(each.id) for each in moved),

@@ -45,12 +45,12 @@ def plan_rederive(
     bodies: Sequence[AnyBody],
     *,
     undone: Collection[str] = (),
-    redone: str | None = None,
+    redone: Collection[str] = (),
     again: Collection[str] = (),
 ) -> Rederived:
     """Plan what the graph is once the log has these bodies; nothing is written.
 
-    ``undone`` are the active refinements that go with them, ``redone`` the one that comes back, ``again`` those on
+    ``undone`` are the active refinements that go with them, ``redone`` those that come back, ``again`` those on
     whose conflicts they are a word. Only what these meet is judged again.
     """
     ts = now()
@@ -59,7 +59,7 @@ def plan_rederive(
         Recorded.of(each, log.effects_of(each.id), log.refinement_body(each.id).footprint)
         for each in active_refinements(log)
     ]
-    coming = next((each for each in active_refinements(after) if each.id == redone), None)
+    coming = [each for each in active_refinements(after) if each.id in redone]
     with base.open("read") as store:
         state = store.state()
         result = incremental.rederive(

@@ -66,42 +66,29 @@ def undo(
 
 
 def _redo(base: KnowledgeBase, log: Log, undo_id: str, *, by: str, dry_run: bool) -> UndoReport:
-    """Put the refinements of an undo back in, one after another, the last of them behind all others.
-
-    Each is written by itself, so that what a cascade took can come back even where a part of it cannot.
-    """
+    """Put the refinements of an undo back in, all of them or none, behind all others."""
     refinements = [one for one in log.undo_of(undo_id) or () if one not in log.active()]
     if not refinements:
         raise NothingToDo(f"What {undo_id} undid is applied again already.")
     redo_id = new_id("u")
-    became: list[Became] = []
-    state = None
-    for number, one in enumerate(refinements, start=1):
-        note = f"takes back {undo_id}"
-        events = _events(redo_id, "applied", [one], by, note, first=number)
-        planned = plan_rederive(base, base.log(), events, redone=one)
+    events = _events(redo_id, "applied", refinements, by, f"takes back {undo_id}")
+    planned = plan_rederive(base, log, events, redone=refinements)
+    for one in refinements:
         if one in planned.suspended:
             raise RebaseConflict(
                 f"{one} cannot be applied to the graph as it is now: {_why(planned, one)}",
                 "Undo what stands in the way first.",
             )
-        became.extend(planned.became)
-        state = planned.state if dry_run else write_rederive(base, planned)
-        if dry_run:
-            break
-    return UndoReport(
-        id=redo_id,
-        done="applied",
-        refinements=tuple(refinements),
-        became=tuple(each for each in became if each.refinement not in refinements),
-        revision=state.revision if state is not None else 0,
-        dry_run=dry_run,
-    )
+    hurt = {each.refinement for each in planned.differences if each.refuses}
+    if hurt:
+        raise RebaseConflict(
+            f"Applying {', '.join(refinements)} again would change {_shown(planned.became, hurt)}",
+            "Undo those first.",
+        )
+    return _done(base, planned, redo_id, "applied", refinements, dry_run)
 
 
-def _events(
-    group: str, event: str, refinements: Iterable[str], by: str, note: str = "", first: int = 1
-) -> list[EventBody]:
+def _events(group: str, event: str, refinements: Iterable[str], by: str, note: str = "") -> list[EventBody]:
     return [
         EventBody.model_validate({
             "id": f"{group}.{number}",
@@ -112,7 +99,7 @@ def _events(
             "note": note,
             "group": group,
         })
-        for number, refinement in enumerate(refinements, start=first)
+        for number, refinement in enumerate(refinements, start=1)
     ]
 
 

@@ -247,8 +247,9 @@ class Log:
     def tokens(self) -> list[TokenUse]:
         """Give what each model took, and all of them together in a last row without a name."""
         uses: dict[str, TokenUse] = {}
-        for trace in self.traces():
-            for call in trace.calls:
+        reviews = (body for _, body in self.bodies(ReviewBody))
+        for body in (*self.traces(), *reviews):
+            for call in body.calls:
                 for name in (call.model, ""):
                     use = uses.get(name, TokenUse(model=name))
                     uses[name] = TokenUse(

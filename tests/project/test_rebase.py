@@ -179,6 +179,10 @@ def test_an_undo_that_would_change_others_names_them(base: KnowledgeBase) -> Non
     export(base)
     assert base.project.graph_json.read_bytes() == BASE
     healthy(base)
+    again = undo(base, [report.id], by="t")
+    assert again.refinements == (first, second)
+    assert digest(base) == before
+    healthy(base)
 
 
 def test_a_branch_that_comes_back_is_known(base: KnowledgeBase) -> None:

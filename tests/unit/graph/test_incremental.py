@@ -50,7 +50,7 @@ def test_what_was_added_is_retired_by_the_undo_and_not_deleted() -> None:
     assert {row.retired_by for row in (*overlay.entities.values(), *overlay.edges.values())} == {"undo:r1"}
     assert all(not row.live for row in overlay.entities.values())
     names = {statement.name for statement in compile_overlay(overlay)}
-    assert names == {"graph/edge_set", "graph/entity_set", "graph/names_set"}
+    assert names == {"graph/edge_retire", "graph/entity_retire", "graph/names_set"}
 
 
 def test_undo_is_refused_naming_whom_it_would_bring_into_conflict() -> None:
@@ -149,7 +149,7 @@ def test_a_redo_that_is_in_conflict_says_so_and_changes_nothing() -> None:
     history = store(RENAME)
     history.undo("r1")
     history.apply(parse_answer('<refinement>insert_edge("B", "is", "Anew")</refinement>'))
-    result = rederive(history.store, history.active, redone=history.undone[0])
+    result = rederive(history.store, history.active, redone=history.undone[:1])
     assert [effect.outcome for effect in result.effects["r1"]] == ["name-taken"]
     assert result.suspended == {"r1"}
     assert not list(result.overlay.rows())
@@ -184,7 +184,7 @@ def test_an_edge_that_one_merge_moves_elsewhere_the_second_time_has_another_key(
 def test_a_merge_done_again_sets_the_edges_that_stand_there_since_its_undo() -> None:
     history = store(MERGE)
     history.undo("r1")
-    result = rederive(history.store, history.active, redone=history.undone[0])
+    result = rederive(history.store, history.active, redone=history.undone[:1])
     assert not [each for each in compile_overlay(result.overlay) if each.name == "graph/edge_add"]
     history.redo(history.undone.pop())
     assert_same(history)

@@ -99,7 +99,7 @@ class History:
         self.take(result)
 
     def redo(self, refinement: ActiveRefinement) -> None:
-        result = rederive(self.store, self.active, self.given, redone=refinement)
+        result = rederive(self.store, self.active, self.given, redone=(refinement,))
         self.active.append(Recorded.of(refinement, logged(result.effects[refinement.id])))
         self.take(result)
 
