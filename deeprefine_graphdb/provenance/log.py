@@ -247,9 +247,10 @@ class Log:
     def tokens(self) -> list[TokenUse]:
         """Give what each model took, and all of them together in a last row without a name."""
         uses: dict[str, TokenUse] = {}
-        reviews = (body for _, body in self.bodies(ReviewBody))
-        for body in (*self.traces(), *reviews):
-            for call in body.calls:
+        of_traces = (call for trace in self.traces() for call in trace.calls)
+        of_reviews = (call for _, review in self.bodies(ReviewBody) for call in review.calls)
+        for calls in (of_traces, of_reviews):
+            for call in calls:
                 for name in (call.model, ""):
                     use = uses.get(name, TokenUse(model=name))
                     uses[name] = TokenUse(
