@@ -21,17 +21,23 @@ MEMBER_LISTS = ("nodes", "members", "node_ids")
 def stamp(action_id: str, members: Mapping[str, Any], *, kind: str) -> str:
     """Make the mark of an object that an export adds or changes: ``<refinement>.<action>:<hash of its identity>``.
 
-    The identity is the id of a node, source, relation and target of a link as written, the members of a hyperedge
-    without an id.
+    The identity is the id of a node; source, relation and target of a link as written, ends in true direction, since
+    graphify drops ``_src`` and ``_tgt`` when it writes them so; the members of a hyperedge without an id.
     """
     if kind == "node" or (kind == "hyperedge" and members.get("id") is not None):
         identity: Any = members.get("id")
     elif kind == "hyperedge":
         identity = [members.get(name) for name in MEMBER_LISTS]
     else:
-        identity = [members.get("source"), members.get("relation"), members.get("target")]
+        ends = [_true(members, "_src", "source"), _true(members, "_tgt", "target")]
+        identity = [ends[0], members.get("relation"), ends[1]]
     text = json.dumps([kind, identity], sort_keys=True, ensure_ascii=True)
     return f"{action_id}:{hashlib.sha256(text.encode('ascii')).hexdigest()[:16]}"
+
+
+def _true(members: Mapping[str, Any], true_name: str, name: str) -> Any:
+    end = members.get(true_name)
+    return members.get(name) if end is None else end
 
 
 def new_entity_text(
