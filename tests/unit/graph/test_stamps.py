@@ -13,7 +13,7 @@ def test_a_link_keeps_its_stamp_when_graphify_writes_its_true_ends_in_place() ->
 
 
 def test_other_ends_directions_and_relations_have_other_stamps() -> None:
-    others = ({"source": "b", "target": "a"}, {"relation": "uses"}, {"target": "c"}, {"_tgt": "c"})
+    others = ({"source": "b", "target": "a"}, {"relation": "uses"}, {"target": "c"})
     stamps = {stamp("r1.1", {**LINK, **other}, kind="link") for other in ({}, *others)}
     assert len(stamps) == 1 + len(others)
 
