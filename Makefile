@@ -14,8 +14,8 @@ demo: $(INSTALLED)
 
 test: check
 	mkdir -p $(REPORTS)
-	DEEPREFINE_TEST_ENGINE=kuzu $(BIN)/python -m pytest -n $(JOBS) --junit-xml=$(REPORTS)/kuzu.xml
-	DEEPREFINE_TEST_ENGINE=ladybug $(BIN)/python -m pytest -n $(JOBS) -m engine --junit-xml=$(REPORTS)/ladybug.xml
+	DEEPREFINE_TEST_ENGINE=kuzu $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --junit-xml=$(REPORTS)/kuzu.xml
+	DEEPREFINE_TEST_ENGINE=ladybug $(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m engine --junit-xml=$(REPORTS)/ladybug.xml
 
 check: $(INSTALLED)
 	$(BIN)/ruff check

@@ -324,9 +324,7 @@ class Judge:
                 raise _LeftOut(f"Left out by a person's decision. {note}")
         if answers:
             note = f"{note} An earlier decision holds no longer, since what it was about has changed."
-        raise _Stuck(
-            kind, " ".join(dict.fromkeys(each for each in (*self._notes, note) if each)), ground, cause
-        )
+        raise _Stuck(kind, note, ground, cause)
 
     def _ground(self, about: Iterable[tuple[str, str]], cause: str) -> str:
         digest = sha256(cause.encode("utf-8", "surrogatepass"))
