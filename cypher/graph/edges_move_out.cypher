@@ -4,4 +4,4 @@
 MATCH (:Entity {id: $id})-[r:RELATES]->(:Entity)
 WHERE r.retired_by IS NULL AND NOT r.key IN $others
 SET
-  r.retired_by = $retired_by, r.retired_as = 'moved', r.successor = coalesce(r.origin_key, r.key) + '@' + coalesce($retired_by, '')
+  r.retired_by = $retired_by, r.retired_as = 'moved', r.successor = coalesce(r.key, '') + '@' + coalesce($retired_by, '')

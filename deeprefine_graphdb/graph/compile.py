@@ -104,7 +104,7 @@ def _moved_as_it_stood(overlay: Overlay, edge: Edge) -> bool:
         and edge.src != edge.tgt
         and isinstance(stored, Edge)
         and stored.live
-        and edge.successor == f"{edge.origin_key}@{edge.retired_by}"
+        and edge.successor == f"{edge.key}@{edge.retired_by}"
         and edge == stored.model_copy(update={name: getattr(edge, name) for name in _RETIRING})
     )
 
