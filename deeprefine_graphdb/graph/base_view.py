@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import TypeVar
 
 from deeprefine_graphdb.model.graph import Alias, Edge, Entity, Loose, Names
 from deeprefine_graphdb.stores.protocol import Touched
 from deeprefine_loaders.basefile import BaseFile
 from deeprefine_loaders.graphfile import GraphFile
 from deeprefine_loaders.identity import norm_label
+
+Answer = TypeVar("Answer")
 
 
 class ParsedBase:
@@ -80,6 +84,10 @@ class ParsedBase:
     def touched(self) -> Touched:
         """Give nothing: a base does not differ from itself."""
         return Touched()
+
+    def several(self, reads: Sequence[Callable[[], Answer]]) -> list[Answer]:
+        """Carry out reads one after another."""
+        return [read() for read in reads]
 
     def _edge(self, at: int) -> Edge:
         links = self._graph.links

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from deeprefine_graphdb.graph.resolve import candidates
 from deeprefine_graphdb.graph.view import GraphView
 from deeprefine_graphdb.model.graph import Edge, Entity, Triple
+from deeprefine_loaders.identity import norm_label
 
 
 def display_name(view: GraphView, entity: Entity) -> str:
@@ -20,6 +23,16 @@ def display_name(view: GraphView, entity: Entity) -> str:
         if candidates(view, name) == (entity.id,):
             return name
     return entity.id
+
+
+def prefetch_names(view: GraphView, entity_ids: Iterable[str]) -> None:
+    """Read at once what showing the names of entities will ask a view."""
+    ids = list(dict.fromkeys(entity_ids))
+    view.prefetch(f"entity:{entity_id}" for entity_id in ids)
+    labels = {entity.label for entity in map(view.entity, ids) if entity is not None}
+    view.prefetch(
+        question for label in sorted(labels) for question in (f"entity:{label}", f"names:{norm_label(label)}")
+    )
 
 
 def triple_of(view: GraphView, edge: Edge) -> Triple:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Literal, TypeVar, cast
 
 from deeprefine_graphdb.graph.overlay import AnyRow, Overlay, table_of
@@ -16,6 +17,14 @@ from deeprefine_loaders.basefile import BaseFile
 from deeprefine_loaders.identity import norm_label
 
 Answer = TypeVar("Answer")
+_READS = {
+    "entity": "entity",
+    "names": "names",
+    "alias": "alias",
+    "edges": "edges_of",
+    "loose": "loose",
+    "members": "loose_with",
+}
 How = Literal["added", "changed", "removed", "moved", "folded", "merged", "collapsed", "revived"]
 
 
@@ -96,7 +105,15 @@ class GraphView:
 
     def neighbours(self, entity_id: str, limit: int) -> list[Edge]:
         """Give at most ``limit`` live edges out and ``limit`` in, lowest keys first, self loops once (as out)."""
-        self._ids.add(entity_id)
+        return self.neighbours_of([entity_id], limit)[0]
+
+    def neighbours_of(self, entity_ids: Sequence[str], limit: int) -> list[list[Edge]]:
+        """Give what :meth:`neighbours` gives for each of several entities."""
+        self._ids.update(entity_ids)
+        found = self.reader.several([partial(self._neighbours, each, limit) for each in entity_ids])
+        return list(found)
+
+    def _neighbours(self, entity_id: str, limit: int) -> list[Edge]:
         laid = {row.key: row for row in self.overlay.edges_at(entity_id)}
         hidden = sum(not row.live for row in laid.values())
         rows = {row.key: row for row in self.reader.neighbours(entity_id, limit + hidden)}
@@ -164,9 +181,18 @@ class GraphView:
 
         What the graph answers is kept for whoever asks the same next, but is no part of the view's own footprint.
         """
+        self.prefetch(footprint.seen)
         return [
-            question for question, digest in footprint.seen.items() if self._digest_of(question) != digest
+            question for question, digest in footprint.seen.items() if _digest(self._held(question)) != digest
         ]
+
+    def prefetch(self, questions: Iterable[str]) -> None:
+        """Read the answers to questions that will be put to this view, in the form of a footprint, all at once."""
+        wanted = [
+            each for each in dict.fromkeys(questions) if each not in self._answers and each not in self._known
+        ]
+        answers = self.reader.several([partial(self._read, each) for each in wanted])
+        self._known.update(zip(wanted, answers, strict=True))
 
     def _current(self, row: AnyRow) -> AnyRow | None:
         if isinstance(row, Entity):
@@ -216,29 +242,19 @@ class GraphView:
 
     def _ask(self, question: str, read: Callable[[], Answer]) -> Answer:
         if question not in self._answers:
-            self._answers[question] = self._known[question] if question in self._known else read()
+            self._answers[question] = self._held(question) if question in self._known else read()
         return cast("Answer", self._answers[question])
 
-    def _digest_of(self, question: str) -> str:
-        if question not in self._known:
-            self._known[question] = self._read(question)
-        return _digest(self._known[question])
+    def _held(self, question: str) -> object:
+        return self._known[question] if question in self._known else self._answers[question]
 
     def _read(self, question: str) -> object:
         kind, _, argument = question.partition(":")
-        reader = self.reader
         if kind == "between":
             source, target = json.loads(argument)
-            return reader.edges_between(source, target)
-        asked: dict[str, Callable[[str], object]] = {
-            "entity": reader.entity,
-            "names": reader.names,
-            "alias": reader.alias,
-            "edges": reader.edges_of,
-            "loose": reader.loose,
-            "members": reader.loose_with,
-        }
-        return asked[kind](argument)
+            return self.reader.edges_between(source, target)
+        read: Callable[[str], object] = getattr(self.reader, _READS[kind])
+        return read(argument)
 
 
 def _image(row: Row) -> dict[str, object]:

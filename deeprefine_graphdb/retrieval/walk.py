@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
-from deeprefine_graphdb.graph.naming import triple_of
+from deeprefine_graphdb.graph.naming import prefetch_names, triple_of
+from deeprefine_graphdb.graph.questions import between
 from deeprefine_graphdb.graph.view import GraphView
 from deeprefine_graphdb.model.graph import Edge
 from deeprefine_graphdb.retrieval.catalogue import edge_text
@@ -21,6 +23,8 @@ def found_triples(
     view: GraphView, index: EdgeIndex | OverlaidIndex, edges: int, hits: Sequence[Hit]
 ) -> Retrieved:
     """Give what a search over so many edges found, as far as the view has it."""
+    prefetch_names(view, chain.from_iterable((hit.source, hit.target) for hit in hits))
+    view.prefetch(between(hit.source, hit.target) for hit in hits)
     triples = []
     for hit in hits:
         live = {edge.key: edge for edge in view.edges_between(hit.source, hit.target)}
@@ -43,6 +47,7 @@ def expanded_triples(
     hops: int,
 ) -> Retrieved:
     """Give the edges that were kept of an expansion, all of whose edges are in ``scores``."""
+    prefetch_names(view, chain.from_iterable((edge.src, edge.tgt) for edge in kept))
     spread = score_range([scores[edge.key] for edge in kept])
     return Retrieved(
         triples=tuple(triple_of(view, edge) for edge in kept),
@@ -55,6 +60,8 @@ def expanded_triples(
 def texts_in(view: GraphView, edges: Mapping[str, Edge], known: Mapping[str, str]) -> dict[str, str]:
     """Give the texts of edges by key, from the view where they are not ``known``."""
     texts = dict(known)
+    unknown = [edge for key, edge in edges.items() if key not in texts]
+    view.prefetch(f"entity:{end}" for edge in unknown for end in (edge.src, edge.tgt))
     for key, edge in edges.items():
         if key not in texts:
             source, target = view.entity(edge.src), view.entity(edge.tgt)
@@ -70,7 +77,7 @@ def edges_within(view: GraphView, entity_ids: Iterable[str], hops: int) -> dict[
     frontier = list(dict.fromkeys(entity_ids))
     reached = set(frontier)
     for _ in range(hops):
-        edges = [edge for entity_id in frontier for edge in view.neighbours(entity_id, NEIGHBOUR_CAP)]
+        edges = list(chain.from_iterable(view.neighbours_of(frontier, NEIGHBOUR_CAP)))
         found.update((edge.key, edge) for edge in edges)
         ends = dict.fromkeys(end for edge in edges for end in (edge.src, edge.tgt) if end not in reached)
         frontier = list(ends)

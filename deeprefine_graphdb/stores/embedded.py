@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from deeprefine_graphdb.model.errors import RevisionMoved, StoreDamaged, UsageError, WriteFailed
 from deeprefine_graphdb.model.graph import Alias, Edge, Entity, Loose, Names
@@ -13,8 +13,10 @@ from deeprefine_graphdb.stores.engine import Engine
 from deeprefine_graphdb.stores.generations import note_journal
 from deeprefine_graphdb.stores.journal import Journal, chain, pack
 from deeprefine_graphdb.stores.protocol import Capabilities, Table, Touched
+from deeprefine_graphdb.stores.several import at_once
 from deeprefine_loaders.basefile import BaseFile
 
+Answer = TypeVar("Answer")
 _TEXT_BATCH = 20_000
 _WAYS = ("out", "in")
 _BOUND = 128  # as the statements graph/neighbours_* have it
@@ -93,6 +95,10 @@ class EmbeddedStore:
             edges=[rows.edge(row) for row in run("graph/touched_edges", {})],
             loose=[rows.loose(row) for row in run("graph/touched_loose", {})],
         )
+
+    def several(self, reads: Sequence[Callable[[], Answer]]) -> list[Answer]:
+        """Carry out reads of this store that do not depend on each other, at once, and give the answers in order."""
+        return at_once(reads)
 
     def state(self) -> StoreState:
         """Give the Store row."""

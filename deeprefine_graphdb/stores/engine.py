@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import os
 import re
 import sys
-import threading
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +21,7 @@ from deeprefine_graphdb.model.errors import (
 from deeprefine_graphdb.model.write import Statement
 from deeprefine_graphdb.stores import room, statements
 from deeprefine_graphdb.stores.protocol import Table
+from deeprefine_graphdb.stores.sessions import Session, Sessions
 
 ENGINES = ("kuzu", "ladybug")
 POOL_BYTES = 256 << 20
@@ -64,8 +62,7 @@ class Engine:
         self.read_only = read_only
         self._module = engine_module(engine)
         self._pool_bytes = pool_bytes
-        self._lock = threading.RLock()
-        self._prepared: dict[str, Any] = {}
+        self._sessions = Sessions(lambda: self._module.Connection(self._database))
         self._open()
 
     def run(self, name: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
@@ -78,18 +75,18 @@ class Engine:
 
     def batches(self, name: str, params: Mapping[str, Any], size: int) -> Iterator[list[tuple[Any, ...]]]:
         """Run a statement by name and give its rows in lists of at most ``size``."""
-        with self._lock:
-            result = self._execute(name, params)
-            try:
-                while rows := result.get_n(size):
-                    yield [tuple(row) for row in rows]
-            finally:
-                result.close()
+        with self._sessions.one() as session:
+            result = self._execute(session, name, params)
+        try:
+            while rows := result.get_n(size):
+                yield [tuple(row) for row in rows]
+        finally:
+            result.close()
 
     def arrow(self, name: str) -> Any:
         """Run a reading statement by name and give its rows as one pyarrow table."""
-        with self._lock:
-            result = self._execute(name, {})
+        with self._sessions.one() as session:
+            result = self._execute(session, name, {})
             try:
                 return result.get_as_arrow(100_000)
             finally:
@@ -106,7 +103,7 @@ class Engine:
             raise StatementError(
                 "The query does not begin like one that reads.", "Begin it with MATCH or CALL."
             )
-        with self._lock:
+        with self._sessions.one():
             connection = self._module.Connection(self._database)
             try:
                 connection.set_query_timeout(max(1, int(timeout * 1000)))
@@ -127,7 +124,7 @@ class Engine:
         When one fails the database is closed and opened again, since what follows a failed transaction in the same
         handle is not sound. Raises :class:`WriteFailed`, or the error that came from outside the engine.
         """
-        with self._lock:
+        with self._sessions.alone():
             for statement in program:
                 if statement.name.startswith("schema/"):
                     raise StatementError(
@@ -151,15 +148,14 @@ class Engine:
 
     def reopen(self) -> None:
         """Close the database and open it again. What was not committed is gone."""
-        with self._lock:
+        with self._sessions.alone():
             self.close()
             self._open()
 
     def close(self) -> None:
-        """Close connection and database; no checkpoint is made."""
-        with self._lock:
-            self._prepared.clear()
-            self._connection.close()
+        """Close connections and database; no checkpoint is made."""
+        with self._sessions.alone():
+            self._sessions.close()
             self._database.close()
 
     def _open(self) -> None:
@@ -171,9 +167,7 @@ class Engine:
                 read_only=self.read_only,
                 auto_checkpoint=False,
             )
-            self._connection = self._module.Connection(self._database)
-            self._threads = 0
-            self._execute("schema/keep_wal", {}).close()
+            self.run_checked("schema/keep_wal", {})
         except (RuntimeError, IndexError) as error:
             message = " ".join(str(error).split())
             if "lock on file" in message:
@@ -188,31 +182,15 @@ class Engine:
 
     def run_checked(self, name: str, params: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """Run a statement as :meth:`run` does, when its parameters have been checked before."""
-        with self._lock:
-            result = self._execute(name, params)
+        with self._sessions.one() as session:
+            result = self._execute(session, name, params)
             try:
                 return [tuple(row) for row in result.get_all()]
             finally:
                 result.close()
 
-    def _execute(self, name: str, params: Mapping[str, Any]) -> Any:
-        statement = statements.load(name, self.name)
-        whole_tables = "TABLE" in statement.params.values() or not params
-        self._use_threads((os.cpu_count() or 1) if whole_tables else 1)
-        if whole_tables:
-            return self._connection.execute(statement.text, dict(params))
-        prepared = self._prepared.get(name)
-        if prepared is None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)
-                prepared = self._prepared[name] = self._connection.prepare(statement.text)
-        return self._connection.execute(prepared, dict(params))
-
-    def _use_threads(self, count: int) -> None:
-        """Set the threads of the next statement: handing one row's work to a second one costs more than the work."""
-        if count != self._threads:
-            self._connection.set_max_threads_for_exec(count)
-            self._threads = count
+    def _execute(self, session: Session, name: str, params: Mapping[str, Any]) -> Any:
+        return session.execute(name, statements.load(name, self.name), params)
 
 
 class Transaction:

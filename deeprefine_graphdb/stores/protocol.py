@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from deeprefine_graphdb.model.graph import Alias, Edge, Entity, Loose, Names
 from deeprefine_graphdb.model.write import NodeRow, RelRow, Statement, StoreState, WritePlan
 from deeprefine_loaders.basefile import BaseFile
 from deeprefine_loaders.graphfile import GraphFile
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,9 @@ class GraphReader(Protocol):
 
     def touched(self) -> Touched:
         """Give everything that differs from the base."""
+
+    def several(self, reads: Sequence[Callable[[], Answer]]) -> Sequence[Answer]:
+        """Carry out reads of this graph that do not depend on each other, at once where that is faster, in order."""
 
 
 @dataclass

@@ -251,7 +251,8 @@ def test_a_journal_that_is_a_folder_is_named(loaded: Harness) -> None:
 
 def test_a_table_that_is_not_there_is_damage(loaded: Harness) -> None:
     with loaded.open() as store:
-        store._engine._connection.execute("DROP TABLE Alias")  # type: ignore[attr-defined] # the engine's own handle
+        engine = store._engine  # type: ignore[attr-defined] # the engine's own handle
+        engine._module.Connection(engine._database).execute("DROP TABLE Alias")
         with pytest.raises(StoreDamaged, match="doctor --rebuild"):
             store.alias("ada")
 

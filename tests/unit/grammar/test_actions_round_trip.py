@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from deeprefine_graphdb.grammar import format_actions, parse_answer, strip_thinking
+from deeprefine_graphdb.grammar.arguments import is_blank
 from deeprefine_graphdb.model.actions import MAX_ACTIONS, Action, DeleteEdge, InsertEdge, ReplaceNode
 from deeprefine_graphdb.model.errors import GrammarError
 
@@ -24,7 +25,7 @@ _PIECES = st.one_of(
 NAMES = (
     st.lists(_PIECES, min_size=1, max_size=4).map("".join).filter(lambda name: name.strip(" \t\n\r.…") != "")
 )
-NAMES = NAMES.filter(lambda name: bool(name.strip()))
+NAMES = NAMES.filter(lambda name: not is_blank(name))
 ACTIONS: st.SearchStrategy[Action] = st.one_of(
     st.builds(InsertEdge, subject=NAMES, relation=NAMES, object=NAMES),
     st.builds(DeleteEdge, subject=NAMES, relation=NAMES, object=NAMES, edge_key=st.none() | NAMES),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from deeprefine_graphdb.graph.base_view import ParsedBase
 from deeprefine_graphdb.graph.overlay import AnyRow, Overlay, table_of
@@ -11,6 +12,8 @@ from deeprefine_graphdb.graph.view import GraphView
 from deeprefine_graphdb.model.graph import Alias, Edge, Entity, Loose, Names
 from deeprefine_graphdb.stores.protocol import Touched
 from deeprefine_loaders.basefile import BaseFile
+
+Answer = TypeVar("Answer")
 
 
 class Committed:
@@ -79,3 +82,6 @@ class Committed:
             tuple(row for row in laid.edges.values() if row.touched),
             tuple(row for row in laid.loose.values() if row.touched),
         )
+
+    def several(self, reads: Sequence[Callable[[], Answer]]) -> list[Answer]:
+        return [read() for read in reads]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
-from typing import cast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar, cast
 
 from deeprefine_graphdb.model.graph import Alias, Edge, Entity, Names
 from deeprefine_graphdb.model.write import StoreState
@@ -12,6 +12,7 @@ from deeprefine_graphdb.stores.protocol import GraphStore, Touched
 from deeprefine_loaders.identity import edge_key, norm_label
 
 Triple = tuple[str, str, str]
+Answer = TypeVar("Answer")
 
 
 def entity(entity_id: str, label: str = "", source_file: str | None = None) -> Entity:
@@ -98,6 +99,9 @@ class MemoryStore:
         out = [row for row in rows if row.src == entity_id][:limit]
         into = [row for row in rows if row.src != entity_id][:limit]
         return sorted(out + into, key=lambda row: row.key)
+
+    def several(self, reads: Sequence[Callable[[], Answer]]) -> list[Answer]:
+        return [read() for read in reads]
 
     def touched(self) -> Touched:
         return Touched(
