@@ -33,6 +33,7 @@ $(INSTALLED): requirements-dev.txt pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m compileall -q deeprefine_graphdb loaders tests
 	touch $@
 
 # Needs uv. Versions and hashes for every platform, no addresses.

@@ -108,7 +108,7 @@ def run(
         process = subprocess.Popen(
             [str(part) for part in command],
             cwd=cwd,
-            env={**(environment or os.environ), "NO_COLOR": "1"},
+            env=_installed({**(environment or os.environ), "NO_COLOR": "1"}),
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,
@@ -124,6 +124,11 @@ def run(
     if seconds >= timeout:
         raise subprocess.TimeoutExpired([str(part) for part in command], timeout)
     return Ran(seconds, cpu_seconds, max(kernel_peak, watch.peak), code, _text(out), _text(err))
+
+
+def _installed(environment: Mapping[str, str]) -> dict[str, str]:
+    """Let modules be kept compiled, as those of an installed program are: of ours and of the peer's alike."""
+    return {name: value for name, value in environment.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def _wait(process: subprocess.Popen[bytes]) -> tuple[int, float, int]:

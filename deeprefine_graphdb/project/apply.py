@@ -25,8 +25,8 @@ from deeprefine_graphdb.model.errors import (
 )
 from deeprefine_graphdb.model.write import NewRecord, Statement, WritePlan
 from deeprefine_graphdb.project import history
+from deeprefine_graphdb.project.gain import refuse_without_gain
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
-from deeprefine_graphdb.project.what_if import refuse_without_gain
 from deeprefine_graphdb.provenance.compile import record_statements
 from deeprefine_graphdb.provenance.entries import RefinementEntry
 from deeprefine_graphdb.provenance.log import Log

@@ -36,8 +36,9 @@ from deeprefine_graphdb.model.errors import (
 from deeprefine_graphdb.model.graph import Triple
 from deeprefine_graphdb.model.write import NewRecord, WritePlan
 from deeprefine_graphdb.project.files import write_proposal, write_review
+from deeprefine_graphdb.project.gain import last_what_if
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
-from deeprefine_graphdb.project.what_if import Asking, last_what_if, what_if
+from deeprefine_graphdb.project.what_if import Asking, what_if
 from deeprefine_graphdb.provenance.compile import record_statements
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import (

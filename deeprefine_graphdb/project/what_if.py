@@ -14,13 +14,11 @@ from deeprefine_graphdb.loop.llm import ChatModel
 from deeprefine_graphdb.loop.trace import LoopTrace
 from deeprefine_graphdb.loop.what_if import judge_again
 from deeprefine_graphdb.model.actions import Action
-from deeprefine_graphdb.model.errors import ActionRefused, DeepRefineError, NeedsDecision, NothingToDo
+from deeprefine_graphdb.model.errors import ActionRefused, DeepRefineError, NothingToDo
 from deeprefine_graphdb.model.graph import Triple
-from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import TraceBody, now
 from deeprefine_graphdb.retrieval.retriever import StoreRetriever
 from deeprefine_graphdb.review.models import WhatIf
-from deeprefine_graphdb.review.render import what_if_summary
 from deeprefine_graphdb.stores.protocol import GraphStore
 
 DRAFT = "what-if"
@@ -94,32 +92,6 @@ def what_if(
         say(f"The what-if is missing: {missing}")
     found = _result(before, again, missing)
     return found.model_copy(update={"actions": plan.numbers or tuple(range(1, len(actions) + 1))})
-
-
-def last_what_if(log: Log, proposal_id: str) -> WhatIf | None:
-    """Give the last what-if that the log has of a proposal."""
-    found = [body.what_if for body in log.reviews(proposal_id) if body.what_if is not None]
-    return found[-1] if found else None
-
-
-def refuse_without_gain(log: Log, proposal_id: str, numbers: Sequence[int]) -> None:
-    """Raise :class:`NeedsDecision` unless the last what-if was about just these actions, and found that they help."""
-    found = last_what_if(log, proposal_id)
-    again = f"Ask what it would bring with `deeprefine-db review {proposal_id} --what-if`."
-    if found is None or found.missing:
-        why = f": {found.missing}" if found is not None else "."
-        raise NeedsDecision(f"It is not known whether proposal {proposal_id} helps{why}", again)
-    if set(found.actions) != set(numbers):
-        about = ", ".join(map(str, found.actions))
-        raise NeedsDecision(
-            f"The what-if of proposal {proposal_id} is about its actions {about}, and others are to be applied.",
-            "Apply just these (--only, --reject), or leave --require-gain out.",
-        )
-    if not found.helped:
-        raise NeedsDecision(
-            f"Proposal {proposal_id} does not help: {what_if_summary(found)}",
-            "Apply it all the same without --require-gain.",
-        )
 
 
 def _result(before: TraceBody, again: LoopTrace, missing: str) -> WhatIf:
