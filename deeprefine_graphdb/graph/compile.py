@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from deeprefine_graphdb.graph.overlay import Overlay
+from deeprefine_graphdb.graph.setwise import RETIRING, remake_all, retire_all, setwise_groups
 from deeprefine_graphdb.model.graph import Edge, Entity, Row
 from deeprefine_graphdb.model.write import Statement
 
-SETWISE_FROM = 40
-NO_KEY = ""
-_RETIRING = frozenset({"retired_by", "retired_as", "successor"})
 _RENAMING = frozenset({"label", "norm_label", "raw", "changed_by"})
 _Narrow = tuple[tuple[str, frozenset[str]], ...]
 _WAYS: Mapping[type[Row], tuple[str, tuple[str, ...], _Narrow]] = {
     Entity: (
         "graph/entity_set",
         ("id",),
-        (("graph/entity_retire", _RETIRING), ("graph/entity_rename", _RENAMING)),
+        (("graph/entity_retire", RETIRING), ("graph/entity_rename", _RENAMING)),
     ),
-    Edge: ("graph/edge_set", ("key", "src", "tgt"), (("graph/edge_retire", _RETIRING),)),
+    Edge: ("graph/edge_set", ("key", "src", "tgt"), (("graph/edge_retire", RETIRING),)),
 }
 """A row's type → the statement that writes all of it, its identity, and statements that write some columns."""
 
@@ -31,13 +28,14 @@ def compile_overlay(overlay: Overlay) -> tuple[Statement, ...]:
     Retiring comes before creating, since a statement that binds one end only must not see an edge of its own
     transaction; entities come before the edges that need them.
     """
-    setwise = _setwise_groups(overlay)
-    done = {edge.key for _, edges in setwise for edge in edges}
+    groups = setwise_groups(overlay)
+    done = {edge.key for group in groups for edge in (*group.moved, *group.remade)}
     edges = [edge for edge in overlay.edges.values() if edge.key not in done]
     return (
-        *(statement for entity, moved in setwise for statement in _retire_all(entity, moved, overlay)),
+        *(statement for group in groups for statement in retire_all(group, overlay)),
         *(_stored(overlay, edge, edge.key) for edge in edges if _is_stored(overlay, edge)),
         *_entity_statements(overlay),
+        *(statement for group in groups for statement in remake_all(group)),
         *(_statement("graph/edge_add", edge) for edge in edges if not _is_stored(overlay, edge)),
         *(
             _statement("graph/loose_set" if ("Loose", row.key) in overlay.stored else "graph/loose_add", row)
@@ -78,41 +76,3 @@ def _statement(name: str, row: Row) -> Statement:
         for column, value in row.model_dump().items()
     }
     return Statement(name=name, params=params)
-
-
-def _setwise_groups(overlay: Overlay) -> list[tuple[Entity, list[Edge]]]:
-    """Find merged entities with so many moved edges that retiring them one by one would take seconds."""
-    moved: defaultdict[str, list[Edge]] = defaultdict(list)
-    for edge in overlay.edges.values():
-        if _moved_as_it_stood(overlay, edge):
-            for end in {edge.src, edge.tgt}:
-                entity = overlay.entities.get(end)
-                if (
-                    entity is not None
-                    and entity.retired_as == "merged"
-                    and entity.retired_by == edge.retired_by
-                ):
-                    moved[end].append(edge)
-                    break
-    return [(overlay.entities[end], edges) for end, edges in moved.items() if len(edges) >= SETWISE_FROM]
-
-
-def _moved_as_it_stood(overlay: Overlay, edge: Edge) -> bool:
-    stored = overlay.stored.get(("RELATES", edge.key))
-    return (
-        edge.retired_as == "moved"
-        and edge.src != edge.tgt
-        and isinstance(stored, Edge)
-        and stored.live
-        and edge.successor == f"{edge.key}@{edge.retired_by}"
-        and edge == stored.model_copy(update={name: getattr(edge, name) for name in _RETIRING})
-    )
-
-
-def _retire_all(entity: Entity, moved: Iterable[Edge], overlay: Overlay) -> Iterator[Statement]:
-    """Retire all edges of an entity at once, but for those that go another way and are written one by one."""
-    keys = {edge.key for edge in moved}
-    others = sorted(edge.key for edge in overlay.edges_at(entity.id) if edge.key not in keys)
-    params = {"id": entity.id, "retired_by": entity.retired_by, "others": others or [NO_KEY]}
-    yield Statement(name="graph/edges_move_out", params=params)
-    yield Statement(name="graph/edges_move_in", params=params)

@@ -15,7 +15,7 @@ from deeprefine_graphdb.model.errors import StatementError
 from deeprefine_loaders.identity import has_surrogate
 
 SUFFIX = ".cypher"
-TYPES = ("STRING", "INT64", "DOUBLE", "BOOL", "STRING[]", "TABLE")
+TYPES = ("STRING", "INT64", "DOUBLE", "BOOL", "STRING[]", "INT64[]", "TABLE")
 _INT64 = 1 << 63
 _FIELD = re.compile(r"(\w+) (\w+(?:\[\])?)( NOT NULL)?")
 _DIALECTS = {"ladybug": "kuzu"}
@@ -159,10 +159,8 @@ def _fits(value: Any, kind: str) -> bool:
             return type(value) in {int, float}
         case "BOOL":
             return type(value) is bool
-        case "STRING[]":
-            return isinstance(value, list) and all(
-                isinstance(item, str) and not has_surrogate(item) for item in value
-            )
+        case "STRING[]" | "INT64[]":
+            return isinstance(value, list) and all(_fits(item, kind.removesuffix("[]")) for item in value)
         case _:
             return True
 

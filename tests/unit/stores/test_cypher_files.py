@@ -15,7 +15,9 @@ CYPHER = Path(__file__).parents[3] / "cypher"
 FILES = sorted(CYPHER.rglob("*.cypher"))
 WRITES = re.compile(r"\b(CREATE|MERGE|SET)\b")
 IN_TRANSACTION = [file for file in FILES if file.parent.name in {"graph", "provenance"}]
-SETWISE = {"edges_move_out", "edges_move_in", "edges_retire_out", "edges_retire_in"}
+SETWISE = {
+    "edges_move_out", "edges_move_in", "edges_retire_out", "edges_retire_in", "edges_remake_out", "edges_remake_in"
+}  # fmt: skip
 
 
 def statement(file: Path) -> statements.StatementText:
