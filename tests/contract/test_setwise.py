@@ -44,7 +44,7 @@ def _rows(touched: Touched) -> list[str]:
 @pytest.mark.parametrize("seed", range(6))
 def test_the_store_holds_what_was_planned(harness: Harness, seed: int) -> None:
     harness.load(_hubs(seed))
-    answers = (
+    answers: tuple[str, ...] = (
         'replace_node("A", "B")',
         'replace_node("B", "C")|insert_edge("N1", "calls", "D")',
         'insert_edge("C", "likes", "N3")|replace_node("C", "D")',
