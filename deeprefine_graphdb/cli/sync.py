@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from deeprefine_graphdb.cli.became import became_lines
+from deeprefine_graphdb.cli.became import became_lines, noted_lines
 from deeprefine_graphdb.cli.common import wait_option
 from deeprefine_graphdb.cli.options import Options, common_options, pass_options
 from deeprefine_graphdb.cli.output import counted, emit, note, warn
@@ -15,7 +15,6 @@ from deeprefine_graphdb.cli.output import counted, emit, note, warn
 if TYPE_CHECKING:
     from deeprefine_graphdb.project.sync import SyncReport
 
-NOTES_SHOWN = 20
 _DONE = {
     "loaded": "Loaded",
     "replaced": "Loaded anew",
@@ -57,10 +56,4 @@ def sync_lines(report: SyncReport) -> Iterator[str]:
     yield from became_lines(report.became)
     for conflict in report.settled:
         yield f"Conflict {conflict.id} ({conflict.kind}) is over."
-    said = [each for each in report.notes if each.kind != "unconfirmed"]
-    yield from (each.text for each in said[:NOTES_SHOWN])
-    if len(said) > NOTES_SHOWN:
-        yield f"And {len(said) - NOTES_SHOWN:,} more notes; `--json` has all."
-    if report.unconfirmed:
-        kept = counted(report.unconfirmed, "object")
-        yield f"The base keeps {kept} that the file lacks, perhaps only since we took them out; `--json` names them."
+    yield from noted_lines(report.notes, report.unconfirmed)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from deeprefine_graphdb.graph.manifest import ManifestEntry
 from deeprefine_graphdb.graph.unecho_case import Case
-from deeprefine_graphdb.graph.unecho_found import Found
+from deeprefine_graphdb.graph.unecho_found import Found, key_at
 from deeprefine_graphdb.graph.unecho_links import unecho_links
 from deeprefine_graphdb.graph.unecho_loose import HEADER, unecho_header, unecho_hyperedges
 from deeprefine_graphdb.graph.unecho_model import (
@@ -122,7 +122,7 @@ def _manifest(
                 ManifestEntry(
                     kind="removed" if isinstance(item, Kept) else "moved" if item.moved else "changed",
                     object=item.object,
-                    key=_key(graph, section, ordinal),
+                    key=key_at(graph, section, ordinal),
                     by=item.by,
                     base=item.text,
                     disk=None if isinstance(item, Kept) else item.raw,
@@ -140,7 +140,7 @@ def _unconfirmed(
         for item, ordinal in zip(items, inserted[section], strict=True):
             if not item.why:
                 continue
-            key = _key(graph, section, ordinal)
+            key = key_at(graph, section, ordinal)
             ast = is_ast(read_object(item.text))
             unconfirmed.append(Unconfirmed(object=item.object, key=key, by=item.by, ast=ast, raw=item.text))
             text = f"The {item.object} {key} is not in the file: {item.why}. The base keeps it, unconfirmed."
@@ -148,13 +148,3 @@ def _unconfirmed(
                 EchoNote(kind="unconfirmed", object=item.object, key=key, by=item.by, text=text)
             )
     return tuple(unconfirmed)
-
-
-def _key(graph: GraphFile, section: str, ordinal: int) -> str:
-    columns = {"node": graph.nodes.id, "link": graph.links.key, "hyperedge": graph.hyperedges.key}
-    kind = KIND_OF_SECTION[section]
-    for other in graph.header.of_kind(kind):
-        if other.name == section:
-            break
-        ordinal += other.count
-    return columns[kind][ordinal]

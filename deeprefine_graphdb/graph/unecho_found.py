@@ -170,6 +170,17 @@ def text_is_object(graph: GraphFile, section: str, ordinal: int) -> bool:
     return graph.text.startswith("{", graph.spans[section].starts[ordinal])
 
 
+def key_at(graph: GraphFile, section: str, ordinal: int) -> str:
+    """Give the key of the element at a place of a file."""
+    kind = KIND_OF_SECTION[section]
+    columns = {"node": graph.nodes.id, "link": graph.links.key, "hyperedge": graph.hyperedges.key}
+    for other in graph.header.of_kind(kind):
+        if other.name == section:
+            break
+        ordinal += other.count
+    return columns[kind][ordinal]
+
+
 def pair_of(one: str, other: str) -> Pair:
     """Give two ids in order."""
     return (one, other) if one <= other else (other, one)

@@ -63,6 +63,17 @@ class Derivation:
     settled: tuple[ConflictBody, ...]
 
 
+@dataclass(frozen=True)
+class Conclusion:
+    """What a derivation says: the records that go into the log, what came out otherwise, and the conflicts."""
+
+    records: tuple[NewRecord, ...]
+    became: tuple[Became, ...]
+    changed: tuple[Effect, ...]
+    opened: tuple[ConflictBody, ...]
+    settled: tuple[ConflictBody, ...]
+
+
 def active_refinements(log: Log) -> list[ActiveRefinement]:
     """Give the active refinements in the form that derive takes, in order of activation."""
     return [
@@ -84,27 +95,44 @@ def given_by(log: Log) -> Given:
 
 
 def derive_after(graph: GraphFile, log: Log, said: Sequence[NewRecord]) -> Derivation:
-    """Derive the graph over a base as it is once the log has these records, without writing anything.
-
-    The effects that come out otherwise than recorded go beside the last of them.
-    """
+    """Derive the graph over a base as it is once the log has these records, without writing anything."""
     after = extended(log, said)
     derived = derive(ParsedBase(graph), active_refinements(after), given_by(after))
-    became, changed = compare(after, derived.by_refinement)
-    opened, settled = conflicts_of(after, derived.effects)
-    last = said[-1].model_copy(
-        update={"effects": [*said[-1].effects, *(effect.model_dump(mode="json") for effect in changed)]}
-    )
-    more: list[AnyBody] = [*opened, *(body for body, _ in settled)]
-    records = (*said[:-1], last, *(to_record(body, last.ts) for body in more))
+    concluded = conclude(after, said, derived.by_refinement)
     return Derivation(
         graph=graph,
         touched=derived.touched(),
         aliases=tuple(derived.view.overlay.aliases.values()),
         refinements=len(derived.by_refinement),
         suspended=derived.suspended,
-        records=records,
+        records=concluded.records,
+        became=concluded.became,
+        opened=concluded.opened,
+        settled=concluded.settled,
+    )
+
+
+def conclude(
+    after: Log,
+    said: Sequence[NewRecord],
+    judged: Mapping[str, Sequence[Effect]],
+    kept: Iterable[Effect] = (),
+) -> Conclusion:
+    """Give what the log gets when these records change the graph: they themselves and what follows from them.
+
+    ``after`` is the log with them, ``judged`` the effects of the refinements that were derived again, ``kept`` the
+    recorded ones of the others. The effects that come out otherwise than recorded go beside the last of ``said``.
+    """
+    became, changed = compare(after, judged)
+    opened, settled = conflicts_of(after, [*kept, *(one for effects in judged.values() for one in effects)])
+    last = said[-1].model_copy(
+        update={"effects": [*said[-1].effects, *(effect.model_dump(mode="json") for effect in changed)]}
+    )
+    more: list[AnyBody] = [*opened, *(body for body, _ in settled)]
+    return Conclusion(
+        records=(*said[:-1], last, *(to_record(body, last.ts) for body in more)),
         became=became,
+        changed=tuple(changed),
         opened=opened,
         settled=tuple(conflict for _, conflict in settled),
     )

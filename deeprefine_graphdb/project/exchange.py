@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from deeprefine_graphdb.graph.unecho_foreign import has_echo
+from deeprefine_graphdb.graph.unecho_model import EchoNote
 from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.errors import DeepRefineError, NothingToDo, UsageError
 from deeprefine_graphdb.model.write import NewRecord, Record
@@ -43,13 +45,20 @@ class LogReport(Frozen):
 
 
 class ApplyLogReport(Frozen):
-    """What another log brought. ``suspended`` are all refinements in conflict, ``opened`` the new conflicts."""
+    """What another log brought. ``suspended`` are all refinements in conflict, ``opened`` the new conflicts.
+
+    ``taken_out`` counts the objects of the base that are otherwise now, since that log's refinements had been in it;
+    ``notes`` and ``unconfirmed`` (how many) tell of that what a person should look at.
+    """
 
     refinements: tuple[str, ...]
     skipped: tuple[str, ...] = ()
     became: tuple[Became, ...] = ()
     opened: tuple[ConflictBody, ...] = ()
     suspended: tuple[str, ...] = ()
+    taken_out: int = 0
+    unconfirmed: int = 0
+    notes: tuple[EchoNote, ...] = ()
     revision: int = 0
     dry_run: bool = False
 
@@ -68,9 +77,10 @@ def apply_log(
 ) -> ApplyLogReport:
     """Take the active refinements of another log in, behind our own, with their questions, traces and reviews.
 
-    What they left in our base, where it was made from a file that they were exported to, is taken out of it first.
-    Those that do not apply here are suspended and named. Raises :class:`NothingToDo` when there is none that is new,
-    and :class:`DeepRefineError` for a file that is no log or was edited.
+    What refinements of that log left in our base, as in a file that they were exported to or in what graphify made of
+    one, is taken out of it first. Those that do not apply here are suspended and named. Raises :class:`NothingToDo`
+    when there is none that is new and nothing to take out, and :class:`DeepRefineError` for a file that is no log or
+    was edited.
     """
     if not dry_run:
         sync(base, say)
@@ -78,11 +88,13 @@ def apply_log(
     ours = {body.id for body in log.refinement_bodies()}
     wanted = [one for one in other.active() if one not in ours]
     skipped = tuple(one for one in other.active() if one in ours)
-    if not wanted:
+    if not wanted and not _left_something(base, log, other):
         raise NothingToDo(f"{source} has no refinement that is not in the log here already.")
     records = [*_carried(log, other, wanted), *_events(wanted, other, by)]
     found = read_source(base.project.graph_json)
     rebased = plan_rebase(base, found, records, other)
+    if not wanted and not rebased.taken_out:
+        raise NothingToDo(f"{source} has no refinement that is not in the log here already.")
     derivation = rebased.derivation
     state = rebased.state if dry_run else write_rebase(base, rebased)
     return ApplyLogReport(
@@ -91,9 +103,22 @@ def apply_log(
         became=tuple(each for each in derivation.became if each.outcome != "reapplied" or each.note),
         opened=derivation.opened,
         suspended=tuple(sorted(derivation.suspended)),
+        taken_out=rebased.taken_out,
+        unconfirmed=len(rebased.body.unconfirmed),
+        notes=rebased.body.notes,
         revision=state.revision,
         dry_run=dry_run,
     )
+
+
+def _left_something(base: KnowledgeBase, log: Log, other: Log) -> bool:
+    """Tell whether the base has stamps of refinements that only the other log knows, such as undone ones."""
+    ours = {body.id for body in log.refinement_bodies()}
+    unknown = {body.id for body in other.refinement_bodies()} - ours
+    if not unknown:
+        return False
+    with base.open("read") as store:
+        return has_echo(store.base, unknown)
 
 
 def read_log(source: Path) -> Log:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from deeprefine_graphdb.graph.ancestor import Ancestor, State, find_ancestor
 from deeprefine_graphdb.graph.manifest import ManifestEntry, manifest_between, manifest_of
-from deeprefine_graphdb.graph.reverse import reversed_manifest
-from deeprefine_graphdb.graph.unecho import unecho
+from deeprefine_graphdb.graph.prefixed import manifest_to, unecho_prefixed
+from deeprefine_graphdb.graph.unecho_foreign import OtherLog, unecho_foreign
 from deeprefine_graphdb.graph.unecho_images import log_images
 from deeprefine_graphdb.graph.unecho_model import Images, Unechoed
 from deeprefine_graphdb.model.actions import ObjectChange
@@ -29,12 +29,16 @@ EMPTY = Log(())
 
 @dataclass(frozen=True)
 class Rebased:
-    """A rebase that is planned: what is recorded of the file, and what becomes of every action."""
+    """A rebase that is planned: what is recorded of the file, and what becomes of every action.
+
+    ``taken_out`` counts the objects of the base that differ for what another log's refinements had left there.
+    """
 
     state: StoreState
     log: Log
     body: SyncBody
     derivation: Derivation
+    taken_out: int = 0
 
 
 def plan_rebase(
@@ -43,7 +47,7 @@ def plan_rebase(
     """Plan what a changed graph.json makes of the graph; nothing is written.
 
     ``more`` are records that go into the log behind the sync, such as refinements that come from the log ``other``:
-    their traces in the base are taken out of it first.
+    what that one's refinements left in the base is taken out of it first.
     """
     with base.open("read") as store:
         state = store.state()
@@ -54,11 +58,12 @@ def plan_rebase(
         unechoed = Unechoed(found)
     else:
         with bases.open(ancestor.base_digest) as kept:
-            unechoed = unecho(
+            unechoed = unecho_prefixed(
                 kept, ancestor.manifest, found, _images(log, kept, ancestor), written=ancestor.written
             )
-    if more:
-        unechoed = _without(unechoed, found, other)
+    taken_out = 0
+    if other.records:
+        unechoed, taken_out = _without(unechoed, found, _other_log(base, log, other, bases))
     graph = unechoed.base
     body = SyncBody(
         id=new_id("y"),
@@ -79,18 +84,40 @@ def plan_rebase(
     first, *rest = derivation.records
     first = first.model_copy(update={"body": body.model_dump(mode="json")})
     derivation = replace(derivation, records=(first, *rest))
-    return Rebased(state, log, body, derivation)
+    return Rebased(state, log, body, derivation, taken_out)
 
 
-def _without(unechoed: Unechoed, found: GraphFile, other: Log) -> Unechoed:
-    """Take what refinements of another log left in a base out of it as well, where the base is a file of that log."""
-    graph = unechoed.base
-    for snapshot in reversed(other.snapshots()):
-        if snapshot.file_digest == graph.digest and snapshot.base_digest != graph.digest:
-            without = reversed_manifest(graph, snapshot.entries(), snapshot.base_digest)
-            if without is not None:
-                return replace(unechoed, base=without, manifest=tuple(manifest_between(without, found)))
-    return unechoed
+def _without(unechoed: Unechoed, found: GraphFile, other: OtherLog) -> tuple[Unechoed, int]:
+    """Take what refinements of another log left in a base out of it as well; tell how many objects that changed."""
+    without = unecho_foreign(unechoed.base, other)
+    if without is None:
+        return unechoed, 0
+    joined = Unechoed(
+        base=without.base,
+        manifest=manifest_to(without.base, found, unechoed.manifest),
+        unconfirmed=(*unechoed.unconfirmed, *without.unconfirmed),
+        echoes=(*unechoed.echoes, *without.echoes),
+        notes=(*(note for note in unechoed.notes if note.kind != "foreign"), *without.notes),
+    )
+    return joined, sum(1 for _ in manifest_between(without.base, unechoed.base))
+
+
+def _other_log(base: KnowledgeBase, log: Log, other: Log, bases: Bases) -> OtherLog:
+    known = {body.id for body in other.refinement_bodies()}
+    states = [State(each.file_digest, each.base_digest, each.entries) for each in other.snapshots()]
+    sidecar = None if log.last_export() is not None else read_sidecar(base.project.sidecar)
+    digests = bases.digests()
+    return OtherLog(
+        states=states,
+        refinements=known,
+        images=lambda kept: log_images(
+            known, kept, (state.entries() for state in reversed(states)), _Effects(other)
+        ),
+        open_base=lambda digest: bases.open(digest) if digest in digests else None,
+        sidecar=None
+        if sidecar is None or sidecar.file_digest not in {state.file_digest for state in states}
+        else sidecar.file_digest,
+    )
 
 
 def write_rebase(base: KnowledgeBase, rebased: Rebased) -> StoreState:

@@ -12,8 +12,7 @@ from deeprefine_graphdb.model.write import NewRecord, Statement, StoreState, Wri
 from deeprefine_graphdb.project.derivation import (
     Became,
     active_refinements,
-    compare,
-    conflicts_of,
+    conclude,
     extended,
     given_by,
 )
@@ -54,7 +53,8 @@ def plan_rederive(
     whose conflicts they are a word. Only what these meet is judged again.
     """
     ts = now()
-    after = extended(log, [to_record(body, ts) for body in bodies])
+    said = [to_record(body, ts) for body in bodies]
+    after = extended(log, said)
     recorded = [
         Recorded.of(each, log.effects_of(each.id), log.refinement_body(each.id).footprint)
         for each in active_refinements(log)
@@ -66,23 +66,19 @@ def plan_rederive(
             store, recorded, given_by(after), undone=undone, redone=coming, again=again
         )
         statements = compile_overlay(result.overlay)
-    became, changed = compare(after, result.effects)
     kept = (
         effect
         for each in recorded
         if each.refinement.id not in result.effects and each.refinement.id not in undone
         for effect in each.effects
     )
-    now_all = [*kept, *(effect for effects in result.effects.values() for effect in effects)]
-    opened, settled = conflicts_of(after, now_all)
-    said: list[AnyBody] = [*bodies, *opened, *(body for body, _ in settled)]
-    records = (to_record(said[0], ts, changed), *(to_record(body, ts) for body in said[1:]))
-    before = log.refinement_records({effect.action.rpartition(".")[0] for effect in changed})
+    concluded = conclude(after, said, result.effects, kept)
+    before = log.refinement_records({effect.action.rpartition(".")[0] for effect in concluded.changed})
     return Rederived(
         state=state,
-        records=records,
-        statements=(*statements, *record_statements(records, before)),
-        became=became,
+        records=concluded.records,
+        statements=(*statements, *record_statements(concluded.records, before)),
+        became=concluded.became,
         differences=result.differences,
         suspended=result.suspended,
     )

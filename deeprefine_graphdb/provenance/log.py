@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Container, Iterable, Iterator
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
 from deeprefine_graphdb.graph.outcomes import suspends
-from deeprefine_graphdb.model.actions import Effect, Footprint, ObjectChange, Resolution
+from deeprefine_graphdb.graph.rewind import written
+from deeprefine_graphdb.model.actions import Effect, Footprint, Resolution
 from deeprefine_graphdb.model.errors import UsageError
 from deeprefine_graphdb.model.write import Record
 from deeprefine_graphdb.provenance.entries import (
@@ -38,7 +38,6 @@ from deeprefine_graphdb.provenance.records import (
     read_all_effects,
     read_body,
 )
-from deeprefine_loaders.identity import norm_label
 
 BodyT = TypeVar("BodyT", bound=AnyBody)
 
@@ -349,7 +348,7 @@ class Log:
             if record.seq > seq and body.of in self._refinements
         )
         for refinement_id in moved:
-            if not written(self.effects_of(refinement_id)).isdisjoint(footprint.seen):
+            if not footprint.seen.keys().isdisjoint(written(self.effects_of(refinement_id))):
                 yield refinement_id
 
     @staticmethod
@@ -365,32 +364,6 @@ class Log:
             f"{given!r} is the beginning of {len(found)} {what}s: {', '.join(found[:5])}.",
             f"See `{command}`.",
         )
-
-
-def written(effects: Iterable[Effect]) -> set[str]:
-    """Give the questions to the graph whose answers effects changed, named as in a footprint's ``seen``."""
-    return {question for effect in effects for change in effect.changes for question in _questions(change)}
-
-
-def _questions(change: ObjectChange) -> Iterator[str]:
-    images = [image for image in (change.before, change.after) if image is not None]
-    if change.table == "Entity":
-        yield f"entity:{change.key}"
-        yield from (f"names:{norm_label(str(image['label']))}" for image in images)
-    elif change.table == "RELATES":
-        for image in images:
-            yield f"between:{json.dumps([image['src'], image['tgt']])}"
-            yield f"edges:{image['src']}"
-            yield f"edges:{image['tgt']}"
-    elif change.table == "Alias":
-        yield f"alias:{change.key}"
-    else:
-        yield f"loose:{change.key}"
-        for image in images:
-            members = image.get("members")
-            yield from (
-                f"members:{member}" for member in (members if isinstance(members, list | tuple) else ())
-            )
 
 
 def active(records: Iterable[Record]) -> list[tuple[Record, RefinementBody]]:

@@ -13,7 +13,7 @@ from deeprefine_graphdb.model.actions import (
     ObjectChange,
     Reference,
 )
-from deeprefine_graphdb.model.graph import Triple
+from deeprefine_graphdb.model.graph import Edge, Triple
 from deeprefine_graphdb.model.write import NewRecord, Record
 from deeprefine_graphdb.provenance.records import (
     CallBody,
@@ -103,8 +103,11 @@ def refinement(
                 object=reference(ends[1]),
             )
         )
-        row: dict[str, object] = {"key": f"k{number}", "src": ends[0], "tgt": ends[1]}
-        change = ObjectChange(table="RELATES", key=f"k{number}", how="added", after=row)
+        key, (source, target) = f"k{number}", ends
+        row = Edge(
+            key=key, origin_key=key, src=source, tgt=target, relation=action.relation, added_by=action_id
+        )
+        change = ObjectChange(table="RELATES", key=key, how="added", after=row.model_dump(mode="json"))
         effects.append(Effect(id=action_id, action=action_id, outcome=outcome, changes=(change,)))
     body = RefinementBody(
         id=refinement_id,
