@@ -126,8 +126,19 @@ class BaseFile:
 
 def write_base(graph: GraphFile, directory: Path) -> None:
     """Write base.json (the file's very bytes) and base.idx into a directory that exists, durably."""
-    base = BaseFile.of(graph)
-    write_durable(directory / BASE_NAME, base.chunks())
+    write_text(graph, directory)
+    write_index(graph, directory)
+
+
+def write_text(graph: GraphFile, directory: Path) -> None:
+    """Write base.json, the file's very bytes, into a directory that exists, durably."""
+    text = graph.text
+    pieces = (text[place : place + _CHUNK].encode("latin-1") for place in range(0, len(text), _CHUNK))
+    write_durable(directory / BASE_NAME, pieces)
+
+
+def write_index(graph: GraphFile, directory: Path) -> None:
+    """Write base.idx into a directory that exists, durably. The file's text is not needed for it."""
     write_durable(directory / INDEX_NAME, [graph.index_bytes])
 
 
