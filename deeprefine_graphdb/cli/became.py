@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from deeprefine_graphdb.project.derivation import Became
+    from deeprefine_graphdb.project.became import Became
 
 _SAID = {
     "reapplied": "applied again",

@@ -13,8 +13,9 @@ from deeprefine_graphdb.graph.render import edits_of, graph_bytes
 from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.errors import DeepRefineError, GraphChanged, NeedsDecision, StoreDamaged
 from deeprefine_graphdb.model.write import WritePlan
+from deeprefine_graphdb.project.digests import file_digest
 from deeprefine_graphdb.project.interrupted import recover
-from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, file_digest, known_digests
+from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
 from deeprefine_graphdb.provenance.compile import record_statements
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import ExportBody, new_id, to_record

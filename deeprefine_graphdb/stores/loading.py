@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from deeprefine_graphdb.model.errors import RevisionMoved, StoreDamaged, UsageError, WriteFailed
 from deeprefine_graphdb.model.write import FORMAT_VERSION, NewRecord, Record, StoreState
@@ -20,7 +21,9 @@ from deeprefine_graphdb.stores.urls import Place, parse_url
 from deeprefine_loaders.atomic import fsync_directory
 from deeprefine_loaders.basefile import BASE_NAME, INDEX_NAME, write_index, write_text
 from deeprefine_loaders.collector import collector_paused
-from deeprefine_loaders.graphfile import GraphFile
+
+if TYPE_CHECKING:
+    from deeprefine_loaders.graphfile import GraphFile
 
 
 def load_generation(
