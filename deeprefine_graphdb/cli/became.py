@@ -9,7 +9,7 @@ from deeprefine_graphdb.cli.output import counted
 
 if TYPE_CHECKING:
     from deeprefine_graphdb.graph.unecho_model import EchoNote
-    from deeprefine_graphdb.project.derivation import Became
+    from deeprefine_graphdb.project.became import Became
 
 NOTES_SHOWN = 20
 _SAID = {

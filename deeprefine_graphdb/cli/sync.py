@@ -34,9 +34,12 @@ def command(options: Options, dry_run: bool) -> None:
     The refinements are carried out again on what the file is without our own export. One that does not apply any more
     is suspended and named, never lost.
     """
+    from deeprefine_graphdb.project.digests import DigestAhead
+
+    ahead = DigestAhead(options.project().graph_json)
     from deeprefine_graphdb.project.sync import sync
 
-    report = sync(options.base(), say=lambda text: note(options, text), dry_run=dry_run)
+    report = sync(options.base(), lambda text: note(options, text), dry_run=dry_run, ahead=ahead)
     for warning in report.warnings:
         warn(f"Warning: {warning}")
     emit(options, report, lambda: "\n".join(sync_lines(report)))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from deeprefine_graphdb.graph.texts import STAMP
 from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.graph import Edge, Entity, Loose
 from deeprefine_graphdb.stores.protocol import Touched
 from deeprefine_loaders.basefile import BaseFile
-from deeprefine_loaders.graphfile import GraphFile
 from deeprefine_loaders.objects import read_object
 from deeprefine_loaders.scan import utf8
+
+if TYPE_CHECKING:
+    from deeprefine_loaders.graphfile import GraphFile
 
 ObjectName = Literal["node", "link", "hyperedge", "header"]
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from deeprefine_graphdb.graph.manifest import ManifestEntry
 from deeprefine_graphdb.model.actions import Frozen
-from deeprefine_loaders.graphfile import GraphFile
+
+if TYPE_CHECKING:
+    from deeprefine_loaders.graphfile import GraphFile
 
 ObjectKind = Literal["node", "link", "hyperedge", "header"]
 

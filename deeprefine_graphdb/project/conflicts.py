@@ -7,7 +7,8 @@ from typing import Literal
 from deeprefine_graphdb.graph.outcomes import CONFLICTS
 from deeprefine_graphdb.model.actions import Frozen, Resolution
 from deeprefine_graphdb.model.errors import NothingToDo
-from deeprefine_graphdb.project.derivation import Became, in_words
+from deeprefine_graphdb.project.became import Became
+from deeprefine_graphdb.project.derivation import in_words
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.rederive import plan_rederive, write_rederive
 from deeprefine_graphdb.provenance.log import Log

@@ -9,9 +9,10 @@ from deeprefine_graphdb import stores
 from deeprefine_graphdb.graph import outcomes
 from deeprefine_graphdb.graph.base_view import ParsedBase
 from deeprefine_graphdb.graph.derive import ActiveRefinement, Given, derive
-from deeprefine_graphdb.model.actions import Effect, Frozen, Intent
+from deeprefine_graphdb.model.actions import Effect, Intent
 from deeprefine_graphdb.model.graph import Alias
 from deeprefine_graphdb.model.write import NewRecord, Record, StoreState
+from deeprefine_graphdb.project.became import Became
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.project import project_all
@@ -28,19 +29,6 @@ from deeprefine_graphdb.provenance.remains import left_behind
 from deeprefine_graphdb.stores.journal import chain
 from deeprefine_graphdb.stores.protocol import Generation, Touched
 from deeprefine_loaders.graphfile import GraphFile
-
-
-class Became(Frozen):
-    """What became of one action: the outcome before and now, and why, in words."""
-
-    action: str
-    refinement: str
-    number: int
-    kind: str
-    what: str
-    before: str
-    outcome: str
-    note: str = ""
 
 
 @dataclass(frozen=True)

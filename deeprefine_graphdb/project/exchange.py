@@ -10,7 +10,7 @@ from deeprefine_graphdb.graph.unecho_model import EchoNote
 from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.errors import DeepRefineError, NothingToDo, UsageError
 from deeprefine_graphdb.model.write import NewRecord, Record
-from deeprefine_graphdb.project.derivation import Became
+from deeprefine_graphdb.project.became import Became
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.rebase import plan_rebase, write_rebase
 from deeprefine_graphdb.project.source import read_source

@@ -13,13 +13,15 @@ from deeprefine_graphdb.graph.render import edits_of, graph_bytes
 from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.errors import DeepRefineError, GraphChanged, NeedsDecision, StoreDamaged
 from deeprefine_graphdb.model.write import WritePlan
+from deeprefine_graphdb.project.digests import file_digest
 from deeprefine_graphdb.project.interrupted import recover
-from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, file_digest, known_digests
+from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
 from deeprefine_graphdb.provenance.compile import record_statements
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import ExportBody, new_id, to_record
-from deeprefine_graphdb.provenance.verify import verify_base
-from deeprefine_graphdb.stores.protocol import GraphStore
+from deeprefine_graphdb.provenance.verify import Fault, verify_base
+from deeprefine_graphdb.stores.beside import beside
+from deeprefine_graphdb.stores.protocol import GraphStore, Touched
 from deeprefine_loaders.atomic import replace_file, write_durable, write_out
 from deeprefine_loaders.render import render_digest
 
@@ -45,16 +47,17 @@ def export(base: KnowledgeBase, *, force: bool = False) -> ExportReport:
     path = base.project.graph_json
     with base.open("write") as store:
         log, state = base.log(), store.state()
-        on_disk = file_digest(path)
         known = known_digests(log)
+        with beside(lambda: (file_digest(path), verify_base(store))) as read:
+            touched = store.touched()
+        on_disk, faults = read()
         if on_disk is not None and on_disk not in known and not force:
             raise GraphChanged(
                 f"{path} is not a file that this store has read or written, so it is not overwritten.",
                 "`deeprefine-db sync` takes it in, or says why it cannot; `deeprefine-db export --force` replaces it "
                 f"and keeps it as {base.project.backup}.",
             )
-        _require_base(store)
-        touched = store.touched()
+        _refuse(faults)
         manifest = manifest_of(store.base, touched)
         wanted = on_disk or ""
         outcome: Literal["written", "unchanged"] = "unchanged"
@@ -89,8 +92,7 @@ def export_to(base: KnowledgeBase, target: Path) -> ExportReport:
     What is no file (a device, a pipe) is written to and not replaced.
     """
     with base.open("read") as store:
-        _require_base(store)
-        touched = store.touched()
+        touched = _touched(store)
         with _naming_the_file(target):
             digest = write_out(target, graph_bytes(store.base, touched))
         state = store.state()
@@ -107,8 +109,7 @@ def export_to(base: KnowledgeBase, target: Path) -> ExportReport:
 def check_export(base: KnowledgeBase) -> ExportReport:
     """Tell whether graph.json is what the store says. Raises :class:`NeedsDecision` when it is not."""
     with base.open("read") as store:
-        _require_base(store)
-        touched = store.touched()
+        touched = _touched(store)
         wanted = render_digest(store.base, edits_of(store.base, touched))
         state = store.state()
     on_disk = file_digest(base.project.graph_json)
@@ -131,9 +132,17 @@ def check_export(base: KnowledgeBase) -> ExportReport:
     )
 
 
-def _require_base(store: GraphStore) -> None:
+def _touched(store: GraphStore) -> Touched:
+    """Give what differs from the base, which must be as it was read. Raises :class:`StoreDamaged` where it is not."""
+    with beside(lambda: verify_base(store)) as faults:
+        touched = store.touched()
+    _refuse(faults())
+    return touched
+
+
+def _refuse(faults: Iterable[Fault]) -> None:
     """See that what is exported comes from the base as it was read. Raises :class:`StoreDamaged`."""
-    for fault in verify_base(store):
+    for fault in faults:
         raise StoreDamaged(f"The store's {fault.what} {fault.says}.", "Run `deeprefine-db doctor --rebuild`.")
 
 

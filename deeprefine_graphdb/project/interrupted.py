@@ -9,7 +9,8 @@ from typing import Literal
 
 from deeprefine_graphdb.model.errors import StoreLocked
 from deeprefine_graphdb.model.write import WritePlan
-from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, file_digest
+from deeprefine_graphdb.project.digests import file_digest
+from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.provenance.records import UpdateBody, new_id, to_record
 from deeprefine_graphdb.stores.flock import try_lock
 from deeprefine_loaders.atomic import replace_file

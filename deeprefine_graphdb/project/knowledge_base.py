@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,8 +10,9 @@ from pathlib import Path
 from typing import Literal
 
 from deeprefine_graphdb import stores
-from deeprefine_graphdb.model.errors import GraphFormatError, StoreDamaged, StoreMissing
+from deeprefine_graphdb.model.errors import StoreDamaged, StoreMissing
 from deeprefine_graphdb.model.write import Record
+from deeprefine_graphdb.project.digests import file_digest
 from deeprefine_graphdb.project.lost import LostStore, find_lost
 from deeprefine_graphdb.project.paths import ProjectPaths
 from deeprefine_graphdb.project.settings import Settings
@@ -21,7 +21,6 @@ from deeprefine_graphdb.provenance.records import ExportBody, SyncBody
 from deeprefine_graphdb.stores.journal import Journal
 from deeprefine_graphdb.stores.protocol import GraphStore
 
-CHUNK = 1 << 20
 _ONE_HANDLE = threading.RLock()
 
 
@@ -118,20 +117,6 @@ class KnowledgeBase:
     def graph_digest(self) -> str | None:
         """Give the SHA-256 of graph.json as it is on disk, or ``None`` when there is none."""
         return file_digest(self.project.graph_json)
-
-
-def file_digest(path: Path) -> str | None:
-    """Give the SHA-256 of a file, or ``None`` when it does not exist. Raises :class:`GraphFormatError`."""
-    digest = hashlib.sha256()
-    try:
-        with path.open("rb") as stream:
-            while chunk := stream.read(CHUNK):
-                digest.update(chunk)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise GraphFormatError(f"{path} cannot be read: {error.strerror}.") from error
-    return digest.hexdigest()
 
 
 def known_digests(log: Log) -> dict[str, SyncBody | ExportBody]:

@@ -17,7 +17,8 @@ from deeprefine_graphdb.model.errors import (
     StoreMissing,
 )
 from deeprefine_graphdb.model.write import Record
-from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, file_digest
+from deeprefine_graphdb.project.digests import file_digest
+from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.lost import find_lost
 from deeprefine_graphdb.project.source import read_source
 from deeprefine_graphdb.provenance.log import Log

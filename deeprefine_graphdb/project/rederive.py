@@ -9,8 +9,8 @@ from deeprefine_graphdb.graph import incremental
 from deeprefine_graphdb.graph.compile import compile_overlay
 from deeprefine_graphdb.graph.incremental import Difference, Recorded
 from deeprefine_graphdb.model.write import NewRecord, Statement, StoreState, WritePlan
+from deeprefine_graphdb.project.became import Became
 from deeprefine_graphdb.project.derivation import (
-    Became,
     active_refinements,
     conclude,
     extended,

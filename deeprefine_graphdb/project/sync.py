@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from deeprefine_graphdb import stores
 from deeprefine_graphdb.graph.unecho_model import EchoNote
 from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.errors import GraphFormatError, NeedsDecision
 from deeprefine_graphdb.model.write import StoreState
-from deeprefine_graphdb.project.derivation import Became
+from deeprefine_graphdb.project.became import Became
+from deeprefine_graphdb.project.digests import DigestAhead
 from deeprefine_graphdb.project.folding import fold_if_long
 from deeprefine_graphdb.project.interrupted import note_update, recover
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
 from deeprefine_graphdb.project.lost import exported_by
-from deeprefine_graphdb.project.rebase import plan_rebase, write_rebase
 from deeprefine_graphdb.project.recovery import next_step
-from deeprefine_graphdb.project.source import read_source
 from deeprefine_graphdb.provenance.log import Log
-from deeprefine_graphdb.provenance.project import project_all
 from deeprefine_graphdb.provenance.records import ConflictBody, ExportBody, SyncBody, new_id, to_record
-from deeprefine_graphdb.provenance.remains import left_behind
 from deeprefine_graphdb.stores.protocol import Generation, Touched
-from deeprefine_loaders.graphfile import GraphFile
+
+if TYPE_CHECKING:
+    from deeprefine_loaders.graphfile import GraphFile
 
 Say = Callable[[str], None]
 
@@ -58,27 +57,32 @@ def _quiet(_text: str) -> None:
     """Say nothing."""
 
 
-def sync(base: KnowledgeBase, say: Say = _quiet, *, dry_run: bool = False) -> SyncReport:
+def sync(
+    base: KnowledgeBase, say: Say = _quiet, *, dry_run: bool = False, ahead: DigestAhead | None = None
+) -> SyncReport:
     """Bring graph.json into the store when it has changed since it was last read or written.
 
     Refinements are derived again on what the file is without our echo; those that do not apply any more are suspended
-    and reported, never dropped. With ``dry_run`` nothing is written or recorded. Raises :class:`GraphFormatError` for a
+    and reported, never dropped. With ``dry_run`` nothing is written or recorded. ``ahead`` is the digest of graph.json
+    where it was begun already. Raises :class:`GraphFormatError` for a
     file that is no graph, and :class:`NeedsDecision` where a store is lost whose log lies there. Nothing has changed
     then.
     """
     if not dry_run:
         recover(base)
-    report = take_in(base, say, dry_run=dry_run)
+    report = take_in(base, say, dry_run=dry_run, ahead=ahead)
     if not dry_run and base.log().updating() is not None:
         note_update(base, "finished")
         base.project.before_update.unlink(missing_ok=True)
     return report
 
 
-def take_in(base: KnowledgeBase, say: Say = _quiet, *, dry_run: bool = False) -> SyncReport:
+def take_in(
+    base: KnowledgeBase, say: Say = _quiet, *, dry_run: bool = False, ahead: DigestAhead | None = None
+) -> SyncReport:
     """Do the work of :func:`sync`, whatever an update is about."""
     path = base.project.graph_json
-    digest = base.graph_digest()
+    digest = base.graph_digest() if ahead is None else ahead.result()
     if digest is None:
         raise GraphFormatError(f"{path} does not exist.", "Run `graphify update .` first.")
     if (lost := base.lost()) is not None:
@@ -92,12 +96,17 @@ def take_in(base: KnowledgeBase, say: Say = _quiet, *, dry_run: bool = False) ->
     say(f"Reading {base.project.shown(path)} …")
     if log.refinements():
         return _rebase(base, say, dry_run)
+    from deeprefine_graphdb.project.source import read_source
+
     graph = read_source(path)
     say(f"Loading {len(graph.nodes.id):,} nodes and {len(graph.links.key):,} links …")
     return _load(base, graph, log, dry_run)
 
 
 def _rebase(base: KnowledgeBase, say: Say, dry_run: bool) -> SyncReport:
+    from deeprefine_graphdb.project.rebase import plan_rebase, write_rebase
+    from deeprefine_graphdb.project.source import read_source
+
     found = read_source(base.project.graph_json)
     say("Deriving the refinements again …")
     warnings, nodes, links = tuple(found.warnings), len(found.nodes.id), len(found.links.key)
@@ -126,6 +135,9 @@ def _rebase(base: KnowledgeBase, say: Say, dry_run: bool) -> SyncReport:
 
 
 def _load(base: KnowledgeBase, graph: GraphFile, log: Log, dry_run: bool) -> SyncReport:
+    from deeprefine_graphdb.provenance.project import project_all
+    from deeprefine_graphdb.provenance.remains import left_behind
+
     first = not base.has_store()
     if first:
         state = StoreState(store_id=new_id("s"), knowledge_base=base.project.root.name)

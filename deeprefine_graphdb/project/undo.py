@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from deeprefine_graphdb.graph import outcomes
 from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.errors import NothingToDo, RebaseConflict, UsageError
-from deeprefine_graphdb.project.derivation import Became
+from deeprefine_graphdb.project.became import Became
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.rederive import Rederived, plan_rederive, write_rederive
 from deeprefine_graphdb.provenance.log import Log

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util  # noqa: F401 - an engine that is handed pyarrow needs it imported, and does not do so itself
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, compress
 from typing import Any
 
@@ -14,7 +14,9 @@ from deeprefine_graphdb.model.errors import StatementError
 from deeprefine_graphdb.model.graph import Alias, Edge, Entity, Loose, Row
 from deeprefine_graphdb.model.write import NodeRow, RelRow, StoreState
 from deeprefine_graphdb.stores import schema
+from deeprefine_graphdb.stores.beside import beside
 from deeprefine_graphdb.stores.engine import Engine
+from deeprefine_graphdb.stores.memory import give_back
 from deeprefine_graphdb.stores.protocol import Generation
 from deeprefine_loaders.graphfile import GraphFile
 from deeprefine_loaders.identity import norm_label
@@ -36,6 +38,8 @@ _REPETITIVE = frozenset({
     "relation",
     "confidence",
 })
+_LARGE = frozenset({"Entity", "RELATES"})
+"""Tables that are filled before the others are declared, since every table costs megabytes while it is open."""
 Columns = dict[str, Any]
 
 
@@ -44,25 +48,30 @@ def pool_bytes(links: int) -> int:
     return max(SMALL_POOL_BYTES, POOL_BYTES_PER_LINK * links)
 
 
-def create_tables(engine: Engine) -> None:
-    """Declare every table in a fresh database."""
-    for node in schema.node_tables().values():
-        engine.run(node.create, {})
-    for name in dict.fromkeys(rel.create for rel in schema.rel_tables().values()):
+def create_tables(engine: Engine, wanted: Callable[[str], bool] = lambda _: True) -> None:
+    """Declare the tables whose names are wanted in a fresh database."""
+    tables: list[schema.NodeTable | schema.RelTable] = [
+        *schema.node_tables().values(),
+        *schema.rel_tables().values(),
+    ]
+    for name in dict.fromkeys(table.create for table in tables if wanted(table.name)):
         engine.run(name, {})
 
 
 def fill(engine: Engine, generation: Generation, state: StoreState) -> None:
-    """Load everything of a generation into a fresh database that has its tables.
+    """Declare the tables in a fresh database and load everything of a generation into them.
 
     The engine refuses, with a ``RuntimeError``, an edge whose end is no entity and a key that is there twice.
     """
     nodes = schema.node_tables()
+    create_tables(engine, _LARGE.__contains__)
     _copy_node(engine, nodes["Entity"], _entities(generation))
     _settle(engine)
-    _copy_edges(engine, generation)
-    _settle(engine)
-    _copy_node(engine, nodes["Label"], _labels(generation))
+    with beside(lambda: _labels(generation)) as labels:
+        _copy_edges(engine, generation)
+        _settle(engine)
+    create_tables(engine, _is_small)
+    _copy_node(engine, nodes["Label"], labels())
     _copy_node(engine, nodes["Alias"], _of_rows(generation.aliases, nodes["Alias"].columns))
     _copy_node(engine, nodes["Loose"], _loose(generation))
     _copy_node(
@@ -74,10 +83,11 @@ def fill(engine: Engine, generation: Generation, state: StoreState) -> None:
 
 
 def copy_all(source: Engine, target: Engine) -> None:
-    """Carry every row of a store over into a fresh database that has its tables.
+    """Declare the tables in a fresh database and carry every row of a store over into them.
 
     Both databases let go of their memory around the two large tables.
     """
+    create_tables(target, _LARGE.__contains__)
     nodes = {table.name: (table.read, table.copy) for table in schema.node_tables().values()}
     rels = [(table.read, table.copy) for table in schema.rel_tables().values() if table.name != "RELATES"]
     edges = schema.rel_tables()["RELATES", "Entity", "Entity"]
@@ -87,14 +97,20 @@ def copy_all(source: Engine, target: Engine) -> None:
         _run_copy(target, copy, rows)
         del rows
         _settle(target)
+    create_tables(target, _is_small)
     for read, copy in (*nodes.values(), *rels):
         _run_copy(target, copy, source.arrow(read))
+
+
+def _is_small(table: str) -> bool:
+    return table not in _LARGE
 
 
 def _settle(engine: Engine) -> None:
     """Move what was copied into the file, and let go of the memory that it took."""
     engine.run("schema/checkpoint", {})
     engine.reopen()
+    give_back()
 
 
 def _distinct(rows: Any) -> Any:

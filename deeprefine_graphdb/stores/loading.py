@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from deeprefine_graphdb.model.errors import RevisionMoved, StoreDamaged, UsageError, WriteFailed
 from deeprefine_graphdb.model.write import FORMAT_VERSION, NewRecord, Record, StoreState
@@ -18,8 +19,11 @@ from deeprefine_graphdb.stores.opening import base_of, opened
 from deeprefine_graphdb.stores.protocol import Generation
 from deeprefine_graphdb.stores.urls import Place, parse_url
 from deeprefine_loaders.atomic import fsync_directory
-from deeprefine_loaders.basefile import BASE_NAME, INDEX_NAME, write_base
+from deeprefine_loaders.basefile import BASE_NAME, INDEX_NAME, write_index, write_text
 from deeprefine_loaders.collector import collector_paused
+
+if TYPE_CHECKING:
+    from deeprefine_loaders.graphfile import GraphFile
 
 
 def load_generation(
@@ -86,7 +90,6 @@ def fold(url: str, *, log_dir: Path, wait: float = 5.0) -> StoreState:
                     _same_file(source.path.parent / name, directory / name)
                 engine = _fresh(place.engine, directory, pool)
                 try:
-                    bulk.create_tables(engine)
                     bulk.copy_all(source, engine)
                     engine.run("schema/checkpoint", {})
                 finally:
@@ -114,18 +117,24 @@ def _filling(
 
     def build(directory: Path) -> None:
         from deeprefine_graphdb.stores import bulk
+        from deeprefine_graphdb.stores.beside import beside
 
-        write_base(generation.base, directory)
-        generation.base.text = ""
-        engine = _fresh(place.engine, directory, bulk.pool_bytes(len(generation.base.links.key)))
-        try:
-            bulk.create_tables(engine)
-            bulk.fill(engine, generation, state)
-            engine.run("schema/checkpoint", {})
-        finally:
-            engine.close()
+        with beside(lambda: _write_base(base, directory)):
+            engine = _fresh(place.engine, directory, bulk.pool_bytes(len(base.links.key)))
+            try:
+                bulk.fill(engine, generation, state)
+                engine.run("schema/checkpoint", {})
+            finally:
+                engine.close()
 
     return build
+
+
+def _write_base(base: GraphFile, directory: Path) -> None:
+    """Write the files of a base; its text is let go of as soon as it is written."""
+    write_text(base, directory)
+    base.text = ""
+    write_index(base, directory)
 
 
 def _check_log(journal: Journal, state: StoreState) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from deeprefine_graphdb.model.graph import Alias, Edge, Entity, Loose, Names
 from deeprefine_graphdb.model.write import NodeRow, RelRow, Statement, StoreState, WritePlan
 from deeprefine_loaders.basefile import BaseFile
-from deeprefine_loaders.graphfile import GraphFile
+
+if TYPE_CHECKING:
+    from deeprefine_loaders.graphfile import GraphFile
 
 Answer = TypeVar("Answer")
 

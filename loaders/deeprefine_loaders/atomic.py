@@ -11,10 +11,12 @@ import re
 import secrets
 import shutil
 import stat
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 _TEMPORARY = re.compile(r"\..+\.(\d+)-[0-9a-f]{8}\.tmp")
+_LARGE = 1 << 20
 KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFCHR: "a device",
@@ -72,8 +74,7 @@ def write_out(path: Path, chunks: Iterable[bytes]) -> str:
         return replace_file(path, chunks)
     digest = hashlib.sha256()
     with naming(path), path.open("wb", buffering=0) as stream:
-        for chunk in chunks:
-            digest.update(chunk)
+        for chunk in _hashing(chunks, digest):
             _write_all(stream.fileno(), chunk)
     return digest.hexdigest()
 
@@ -111,8 +112,7 @@ def _replace(
     temporary = _temporary(path)
     try:
         with temporary.open("xb") as stream:
-            for chunk in chunks:
-                digest.update(chunk)
+            for chunk in _hashing(chunks, digest):
                 stream.write(chunk)
             stream.flush()
             with contextlib.suppress(FileNotFoundError):
@@ -128,6 +128,21 @@ def _replace(
         raise
     fsync_directory(path.parent)
     return digest.hexdigest()
+
+
+def _hashing(chunks: Iterable[bytes], digest: hashlib._Hash) -> Iterator[bytes]:
+    """Give the chunks and hash them; a large one is hashed in a thread while it is being written."""
+    for chunk in chunks:
+        if len(chunk) < _LARGE:
+            digest.update(chunk)
+            yield chunk
+            continue
+        hashing = threading.Thread(target=digest.update, args=(chunk,))
+        hashing.start()
+        try:
+            yield chunk
+        finally:
+            hashing.join()
 
 
 def _refuse_other_kinds(path: Path) -> None:

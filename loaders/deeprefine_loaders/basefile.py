@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import mmap
+import os
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from .atomic import write_durable
 from .errors import FormatError
@@ -42,20 +45,24 @@ class BaseFile:
 
         Raises :class:`FormatError` when they do not belong together, ``OSError`` when one is not there.
         """
-        text = _map(directory / BASE_NAME)
-        data = _map(directory / INDEX_NAME)
-        index = Index(data, str(directory / INDEX_NAME))
-        if index.header.size != len(text):
-            raise FormatError(
-                f"{directory / INDEX_NAME} does not belong to {BASE_NAME}: that has {len(text)} bytes, "
-                f"not {index.header.size}.",
-                "Run `deeprefine-db doctor --rebuild`.",
-            )
-        base = cls(text, index)
-        base._maps = (text, data)
+        with ExitStack() as opened:
+            stream = opened.enter_context((directory / BASE_NAME).open("rb"))
+            text = opened.enter_context(_map(directory / BASE_NAME))
+            data = opened.enter_context(_map(directory / INDEX_NAME))
+            index = Index(data, str(directory / INDEX_NAME))
+            if index.header.size != len(text):
+                raise FormatError(
+                    f"{directory / INDEX_NAME} does not belong to {BASE_NAME}: that has {len(text)} bytes, "
+                    f"not {index.header.size}.",
+                    "Run `deeprefine-db doctor --rebuild`.",
+                )
+            base = cls(text, index)
+            base._stream = stream
+            base._open = opened.pop_all()
         return base
 
-    _maps: tuple[mmap.mmap, ...] = ()
+    _stream: BinaryIO | None = None
+    _open: ExitStack | None = None
 
     @property
     def header(self) -> Header:
@@ -111,7 +118,19 @@ class BaseFile:
         """Give the bytes from ``start`` to before ``end`` (the whole file) in pieces of a few megabytes."""
         end = self.header.size if end is None else end
         for place in range(start, end, _CHUNK):
-            yield self.read(place, min(place + _CHUNK, end))
+            yield self._piece(place, min(place + _CHUNK, end))
+
+    def _piece(self, start: int, end: int) -> bytes:
+        """Read a piece and do not map it: what was seen of a map counts as memory of the process."""
+        if self._stream is None or not hasattr(os, "pread"):
+            return self.read(start, end)
+        piece = os.pread(self._stream.fileno(), end - start, start)
+        while len(piece) < end - start:
+            more = os.pread(self._stream.fileno(), end - start - len(piece), start + len(piece))
+            if not more:
+                raise OSError(errno.EIO, "it is shorter than it was", self._stream.name)
+            piece += more
+        return piece
 
     def bytes(self) -> bytes:
         """Give the whole file."""
@@ -119,15 +138,26 @@ class BaseFile:
 
     def close(self) -> None:
         """Release the files."""
-        for mapped in self._maps:
-            mapped.close()
-        self._maps = ()
+        if self._open is not None:
+            self._open.close()
+        self._stream = self._open = None
 
 
 def write_base(graph: GraphFile, directory: Path) -> None:
     """Write base.json (the file's very bytes) and base.idx into a directory that exists, durably."""
-    base = BaseFile.of(graph)
-    write_durable(directory / BASE_NAME, base.chunks())
+    write_text(graph, directory)
+    write_index(graph, directory)
+
+
+def write_text(graph: GraphFile, directory: Path) -> None:
+    """Write base.json, the file's very bytes, into a directory that exists, durably."""
+    text = graph.text
+    pieces = (text[place : place + _CHUNK].encode("latin-1") for place in range(0, len(text), _CHUNK))
+    write_durable(directory / BASE_NAME, pieces)
+
+
+def write_index(graph: GraphFile, directory: Path) -> None:
+    """Write base.idx into a directory that exists, durably. The file's text is not needed for it."""
     write_durable(directory / INDEX_NAME, [graph.index_bytes])
 
 

@@ -198,7 +198,9 @@ class Parser:
         count = len(spans.starts)
         ends = sorted({0, 1, count - 1} & set(range(count)))
         items = [(spans.starts[at], spans.ends[at]) for at in ends]
-        layout = measure(self.text, start, end, items[:2], layout_at(style, depth))
+        # Measured up to the second item, since what lies between that and the end is the whole section.
+        measured = end if count <= 2 else items[1][1] + 1
+        layout = measure(self.text, start, measured, items[:2], layout_at(style, depth))
         if count > 2:
             layout = Layout(layout.open, layout.separator, self.text[items[-1][1] : end - 1], layout.colon)
         object_layout = self._object_layout(name, layout_at(style, depth + 1))

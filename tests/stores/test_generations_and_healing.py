@@ -95,7 +95,12 @@ def test_a_load_that_fails_on_the_way_leaves_everything(
     def fail(*_: object) -> None:
         raise OSError("no space left")
 
-    for owner, name in [(loading, "write_base"), (generations, "sync_file"), (generations, "write_pointer")]:
+    for owner, name in [
+        (loading, "write_text"),
+        (loading, "write_index"),
+        (generations, "sync_file"),
+        (generations, "write_pointer"),
+    ]:
         with monkeypatch.context() as patch:
             patch.setattr(owner, name, fail)
             with pytest.raises(WriteFailed, match="no space"):
@@ -340,7 +345,12 @@ def test_a_rebuild_that_fails_on_the_way_leaves_the_store(
     def fail(*_: object) -> None:
         raise OSError("no space left")
 
-    for owner, name in [(loading, "write_base"), (generations, "sync_file"), (generations, "write_pointer")]:
+    for owner, name in [
+        (loading, "write_text"),
+        (loading, "write_index"),
+        (generations, "sync_file"),
+        (generations, "write_pointer"),
+    ]:
         with monkeypatch.context() as patch:
             patch.setattr(owner, name, fail)
             with pytest.raises(WriteFailed, match="no space"):

@@ -38,6 +38,16 @@ def test_the_digest_of_what_was_written_is_given(tmp_path: Path) -> None:
     assert names(tmp_path) == {"graph.json"}
 
 
+def test_large_chunks_among_small_ones_are_hashed_in_order(tmp_path: Path) -> None:
+    chunks = [b"a", bytes(3 << 20), b"b" * (1 << 20), b"", b"c" * 5_000_000, b"d"]
+    whole = b"".join(chunks)
+    digest = hashlib.sha256(whole).hexdigest()
+    for write in (replace_file, write_out, write_durable):
+        path = tmp_path / "graph.json"
+        assert write(path, iter(chunks)) == digest
+        assert path.read_bytes() == whole
+
+
 def test_the_file_replaced_is_kept(tmp_path: Path) -> None:
     path, backup = tmp_path / "graph.json", tmp_path / "graph.json.bak"
     replace_file(path, [b"one"], backup)

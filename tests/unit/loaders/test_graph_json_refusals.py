@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -121,3 +122,13 @@ def test_an_index_of_another_base_is_refused(tmp_path: Path) -> None:
         (tmp_path / "base.idx").write_bytes(damaged)
         with pytest.raises(FormatError, match=r"base\.idx"):
             BaseFile.open(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "pread"), reason="the base is read through its map there")
+def test_a_base_that_is_cut_while_it_is_open_is_an_error(tmp_path: Path) -> None:
+    write_base(parse_graph(b'{"nodes":[{"id":"a"}]}'), tmp_path)
+    base = BaseFile.open(tmp_path)
+    os.truncate(tmp_path / "base.json", 10)
+    with pytest.raises(OSError, match="shorter"):
+        list(base.chunks())
+    base.close()
