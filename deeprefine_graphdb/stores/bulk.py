@@ -96,6 +96,7 @@ def copy_all(source: Engine, target: Engine) -> None:
     for read, copy in (nodes.pop("Entity"), (edges.read, edges.copy)):
         rows = _distinct(source.arrow(read))
         source.reopen()
+        give_back()
         _run_copy(target, copy, rows)
         del rows
         _settle(target)

@@ -248,16 +248,17 @@ class LinkReader:
         """Mark the links that dangle; tell whether a pair of ends has more than one link."""
         columns = self.columns
         self._seen.clear()
-        ends = list(zip(columns.source, columns.target, strict=True))
-        missing = {*columns.source, *columns.target} - places.keys()
-        columns.dangling = [False] * len(ends)
-        if missing:
-            columns.dangling = [source in missing or target in missing for source, target in ends]
+        sources, targets, count = columns.source, columns.target, len(columns.source)
+        columns.dangling = [False] * count
+        if not all(map(places.__contains__, sources)) or not all(map(places.__contains__, targets)):
+            columns.dangling = [
+                a not in places or b not in places for a, b in zip(sources, targets, strict=True)
+            ]
         pairs: set[tuple[str, str]] = set()
-        for start in range(0, len(ends), _PAIRS):
-            some = ends[start : start + _PAIRS]
-            pairs.update((source, target) if source < target else (target, source) for source, target in some)
-            if len(pairs) < start + len(some):
+        for start in range(0, count, _PAIRS):
+            some = zip(sources[start : start + _PAIRS], targets[start : start + _PAIRS], strict=True)
+            pairs.update((a, b) if a < b else (b, a) for a, b in some)
+            if len(pairs) < min(start + _PAIRS, count):
                 return True
         return False
 
