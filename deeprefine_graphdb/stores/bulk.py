@@ -65,10 +65,12 @@ def fill(engine: Engine, generation: Generation, state: StoreState) -> None:
     """
     nodes = schema.node_tables()
     create_tables(engine, _LARGE.__contains__)
-    _copy_node(engine, nodes["Entity"], _entities(generation))
-    _settle(engine)
+    with beside(lambda: _edges(generation)) as edges:
+        _copy_node(engine, nodes["Entity"], _entities(generation))
+        _settle(engine)
     with beside(lambda: _labels(generation)) as labels:
-        _copy_edges(engine, generation)
+        _copy_rel(engine, schema.rel_tables()["RELATES", "Entity", "Entity"], edges())
+        del edges
         _settle(engine)
     create_tables(engine, _is_small)
     _copy_node(engine, nodes["Label"], labels())
@@ -94,6 +96,7 @@ def copy_all(source: Engine, target: Engine) -> None:
     for read, copy in (nodes.pop("Entity"), (edges.read, edges.copy)):
         rows = _distinct(source.arrow(read))
         source.reopen()
+        give_back()
         _run_copy(target, copy, rows)
         del rows
         _settle(target)
@@ -139,8 +142,7 @@ def _entities(generation: Generation) -> Columns:
     return _joined(columns, list(own.values()), table.columns)
 
 
-def _copy_edges(engine: Engine, generation: Generation) -> None:
-    """Copy the edges; their many columns are made here so that nothing holds them when the copy is done."""
+def _edges(generation: Generation) -> Columns:
     base, table = generation.base.links, schema.rel_tables()["RELATES", "Entity", "Entity"]
     own = {row.key: row for row in generation.touched.edges}
     keep = _keep(base.key, own)
@@ -155,7 +157,7 @@ def _copy_edges(engine: Engine, generation: Generation) -> None:
         "confidence": _part(base.confidence, keep),
     }
     joined = _joined(columns, list(own.values()), table.columns)
-    _copy_rel(engine, table, {"from_key": joined["src"], "to_key": joined["tgt"], **joined})
+    return {"from_key": joined["src"], "to_key": joined["tgt"], **joined}
 
 
 def _loose(generation: Generation) -> Columns:

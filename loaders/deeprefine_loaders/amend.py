@@ -29,7 +29,6 @@ from .steps import Keep, New, Step, ordinals_of, steps_of, write
 from .style import write_string
 
 _CHUNK = 1 << 22
-_PAIRS = 1 << 14
 _STEM = 24
 """Characters of an edge key before the mark of its occurrence."""
 
@@ -110,31 +109,11 @@ class _Again(Parser):
 
     def __init__(self, text: str, source: str, ends: dict[int, int]) -> None:
         super().__init__(text, source)
-        self.links = _KnownLinks(source)
         self._ends = ends
 
     def array(self, name: str, start: int) -> int:
         self.arrays[name] = (start, self._ends[start])
         return self._ends[start]
-
-
-class _KnownLinks(LinkReader):
-    """Links that are there already. Most have their ends and share no pair, so what is quick for these is used."""
-
-    def finish(self, places: dict[str, int]) -> bool:
-        columns = self.columns
-        ends = list(zip(columns.source, columns.target, strict=True))
-        missing = {*columns.source, *columns.target} - places.keys()
-        columns.dangling = [False] * len(ends)
-        if missing:
-            columns.dangling = [source in missing or target in missing for source, target in ends]
-        pairs: set[tuple[str, str]] = set()
-        for start in range(0, len(ends), _PAIRS):
-            some = ends[start : start + _PAIRS]
-            pairs.update((source, target) if source < target else (target, source) for source, target in some)
-            if len(pairs) < start + len(some):
-                return True
-        return False
 
 
 def _spliced(old: Sequence[Any], steps: Sequence[Step], new: Sequence[Any]) -> list[Any]:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
 from .errors import FormatError
 from .fields import members_of_hyperedge, relation_member
-from .identity import column_text, edge_key, hyperedge_key, shown_label, storable_text
+from .identity import JSON_PREFIX, column_text, edge_key, hyperedge_key, shown_label, storable_text
 
 Taker = Callable[[list[Any], list[int], list[int]], None]
 """Is given parsed elements, where each starts and where each ends."""
 
 _TEXTS = frozenset({str, type(None)})
+_PAIRS = 1 << 14
 _WHOLE = frozenset({int, type(None)})
 
 
@@ -85,8 +87,17 @@ class Pool:
         self._of_text = _Known(write)
         self._of_whole = _Known(write)
 
+    def know(self, texts: Iterable[str]) -> None:
+        """Take texts of strings that read the same, so that equal ones become these objects."""
+        self._of_text.update((text, text) for text in texts if not text.startswith(JSON_PREFIX))
+
     def column(self, values: list[Any]) -> list[str | None]:
         """Give the texts of values, the same object for equal ones."""
+        with suppress(TypeError):
+            # Only strings, and None, have a text there: what is found needs no look at its type.
+            texts = list(map(self._of_text.get, values))
+            if None not in texts:
+                return texts
         types = set(map(type, values))
         if types <= _TEXTS:
             return list(map(self._of_text.__getitem__, values))
@@ -185,6 +196,10 @@ class LinkReader:
         self._ends = Pool(storable_text)
         self._seen: dict[str, int] = {}
 
+    def know(self, ids: Iterable[str]) -> None:
+        """Take the ids of nodes, so that the ends of links become the very same objects."""
+        self._ends.know(ids)
+
     def taker(self, section: str, spans: Spans) -> Taker:
         """Give what adds the links of a section."""
 
@@ -233,15 +248,19 @@ class LinkReader:
         """Mark the links that dangle; tell whether a pair of ends has more than one link."""
         columns = self.columns
         self._seen.clear()
-        numbers = dict(places)
-        for end in (*columns.source, *columns.target):
-            if end not in numbers:
-                numbers[end] = len(numbers)
-        sources, targets = [numbers[end] for end in columns.source], [numbers[end] for end in columns.target]
-        nodes, count = len(places), len(numbers)
-        columns.dangling = [a >= nodes or b >= nodes for a, b in zip(sources, targets, strict=True)]
-        pairs = {a * count + b if a < b else b * count + a for a, b in zip(sources, targets, strict=True)}
-        return len(pairs) < len(sources)
+        sources, targets, count = columns.source, columns.target, len(columns.source)
+        columns.dangling = [False] * count
+        if not all(map(places.__contains__, sources)) or not all(map(places.__contains__, targets)):
+            columns.dangling = [
+                a not in places or b not in places for a, b in zip(sources, targets, strict=True)
+            ]
+        pairs: set[tuple[str, str]] = set()
+        for start in range(0, count, _PAIRS):
+            some = zip(sources[start : start + _PAIRS], targets[start : start + _PAIRS], strict=True)
+            pairs.update((a, b) if a < b else (b, a) for a, b in some)
+            if len(pairs) < min(start + _PAIRS, count):
+                return True
+        return False
 
 
 class HyperedgeReader:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -62,13 +64,22 @@ def parse_graph(data: bytes, source: str = "graph.json") -> GraphFile:
     return _parse(*_decode(data), source)
 
 
-def _decode(data: bytes) -> tuple[str, str]:
-    """Give the bytes as latin-1 and their SHA-256; when this returns the bytes themselves can go."""
-    return data.decode("latin-1"), hashlib.sha256(data).hexdigest()
+def _decode(data: bytes) -> tuple[str, Callable[[], str]]:
+    """Give the bytes as latin-1, and what waits for their SHA-256; the bytes themselves go when that is there."""
+    digest = hashlib.sha256()
+    hashing = threading.Thread(target=digest.update, args=(data,))
+    hashing.start()
+
+    def wait() -> str:
+        hashing.join()
+        return digest.hexdigest()
+
+    return data.decode("latin-1"), wait
 
 
-def _parse(text: str, digest: str, source: str) -> GraphFile:
+def _parse(text: str, digest: Callable[[], str], source: str) -> GraphFile:
     if not text or text.isspace():
         raise FormatError(f"{source} is empty.", "Run graphify again, or put a backup in its place.")
     with collector_paused():
-        return GraphFile(source, text, digest, *parse_text(text, digest, source))
+        parsed = parse_text(text, digest, source)
+        return GraphFile(source, text, parsed.header.digest, *parsed)

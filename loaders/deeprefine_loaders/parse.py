@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .columns import (
@@ -38,8 +39,8 @@ class Parsed(NamedTuple):
     warnings: list[str]
 
 
-def parse_text(text: str, digest: str, source: str) -> Parsed:
-    """Parse a file that was decoded as latin-1. Raises :class:`FormatError`."""
+def parse_text(text: str, digest: Callable[[], str], source: str) -> Parsed:
+    """Parse a file that was decoded as latin-1; its digest is asked for at the end. Raises :class:`FormatError`."""
     _check_utf8(text, source)
     parser = Parser(text, source)
     try:
@@ -50,7 +51,7 @@ def parse_text(text: str, digest: str, source: str) -> Parsed:
         if isinstance(error, FormatError):
             raise
         raise FormatError(f"{source} cannot be read: {error}.", _AGAIN) from error
-    return parser.result(digest)
+    return parser.result(digest())
 
 
 class Parser:
@@ -118,6 +119,8 @@ class Parser:
     def array(self, name: str, start: int) -> int:
         """Read the section that begins here, and give where it ends."""
         spans = self.spans[name] = Spans()
+        if KIND_OF_SECTION[name] == "link":
+            self.links.know(self.nodes.columns.id)
         readers = {"node": self.nodes.taker, "link": self.links.taker, "hyperedge": self.hyperedges.taker}
         end = scan_array(self.text, start, readers[KIND_OF_SECTION[name]](name, spans))
         self.arrays[name] = (start, end)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,15 +25,17 @@ class Killer:
 
     def __init__(self, at: int, log: Path) -> None:
         self.at, self.count = at, 0
+        self._lock = threading.Lock()
         self._log = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self._write = os.write
 
     def step(self, name: str) -> None:
-        """Note a step, or die before it."""
-        self.count += 1
-        if self.count == self.at:
-            os.kill(os.getpid(), signal.SIGKILL)
-        self._write(self._log, f"{name}\n".encode())
+        """Note a step, or die before it; threads take their steps one after another."""
+        with self._lock:
+            self.count += 1
+            if self.count == self.at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            self._write(self._log, f"{name}\n".encode())
 
     def watch(self, owner: Any, name: str, label: Callable[..., str]) -> None:
         """Let every call of a function count as a step."""
