@@ -19,8 +19,9 @@ from deeprefine_graphdb.stores.opening import base_of, opened
 from deeprefine_graphdb.stores.protocol import Generation
 from deeprefine_graphdb.stores.urls import Place, parse_url
 from deeprefine_loaders.atomic import fsync_directory
-from deeprefine_loaders.basefile import BASE_NAME, INDEX_NAME, write_index, write_text
+from deeprefine_loaders.basefile import NAMES, write_index, write_text
 from deeprefine_loaders.collector import collector_paused
+from deeprefine_loaders.seen import note_seen
 
 if TYPE_CHECKING:
     from deeprefine_loaders.graphfile import GraphFile
@@ -86,8 +87,9 @@ def fold(url: str, *, log_dir: Path, wait: float = 5.0) -> StoreState:
             room.require(place.directory, room.for_a_fold(held))
 
             def build(directory: Path) -> None:
-                for name in (BASE_NAME, INDEX_NAME):
+                for name in NAMES:
                     _same_file(source.path.parent / name, directory / name)
+                note_seen(directory, NAMES)
                 engine = _fresh(place.engine, directory, pool)
                 try:
                     bulk.copy_all(source, engine)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import mmap
 import os
 from collections.abc import Iterable, Iterator
@@ -14,13 +15,15 @@ from typing import TYPE_CHECKING, BinaryIO
 from .atomic import write_durable
 from .errors import FormatError
 from .header import Header
-from .index import Found, Index
+from .index import Found, Index, is_whole
+from .seen import is_seen, note_seen
 
 if TYPE_CHECKING:
     from .graphfile import GraphFile
 
 BASE_NAME = "base.json"
 INDEX_NAME = "base.idx"
+NAMES = (BASE_NAME, INDEX_NAME)
 _CHUNK = 1 << 22
 
 
@@ -41,9 +44,10 @@ class BaseFile:
 
     @classmethod
     def open(cls, directory: Path) -> BaseFile:
-        """Open base.json and base.idx of a directory without reading them.
+        """Open base.json and base.idx of a directory; they are read through only if they look changed to the system.
 
-        Raises :class:`FormatError` when they do not belong together, ``OSError`` when one is not there.
+        Raises :class:`FormatError` when they do not belong together or were altered, ``OSError`` when one is not
+        there.
         """
         with ExitStack() as opened:
             stream = opened.enter_context((directory / BASE_NAME).open("rb"))
@@ -56,6 +60,9 @@ class BaseFile:
                     f"not {index.header.size}.",
                     "Run `deeprefine-db doctor --rebuild`.",
                 )
+            if not is_seen(directory, NAMES):
+                _verify(directory, index.header.digest)
+                note_seen(directory, NAMES)
             base = cls(text, index)
             base._stream = stream
             base._open = opened.pop_all()
@@ -159,6 +166,27 @@ def write_text(graph: GraphFile, directory: Path) -> None:
 def write_index(graph: GraphFile, directory: Path) -> None:
     """Write base.idx into a directory that exists, durably. The file's text is not needed for it."""
     write_durable(directory / INDEX_NAME, [graph.index_bytes])
+    note_seen(directory, NAMES)
+
+
+def _verify(directory: Path, digest: str) -> None:
+    """Read both files through, not by their maps, whose pages would count as memory of this process."""
+    if not is_whole(_pieces(directory / INDEX_NAME)):
+        raise FormatError(f"{directory / INDEX_NAME} was altered.", "Run `deeprefine-db doctor --rebuild`.")
+    found = hashlib.sha256()
+    for piece in _pieces(directory / BASE_NAME):
+        found.update(piece)
+    if found.hexdigest() != digest:
+        raise FormatError(
+            f"{directory / BASE_NAME} was altered: it has the digest {found.hexdigest()[:12]}, not {digest[:12]}.",
+            "Run `deeprefine-db doctor --rebuild`.",
+        )
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as stream:
+        while piece := stream.read(_CHUNK):
+            yield piece
 
 
 def _map(path: Path) -> mmap.mmap:

@@ -1,8 +1,8 @@
 """The index of a base file: where each object stands, found by kind and key without reading it all.
 
-Layout of the bytes: a fixed head, the header as JSON, then for each section 16 bytes an object (start and
-end, in file order), then for each kind 16 bytes an object (a digest of its key and its ordinal among its
-kind, sorted). Numbers of the spans are little-endian, ordinals big-endian.
+Layout of the bytes: a fixed head with a checksum of all that follows, the header as JSON, then for each
+section 16 bytes an object (start and end, in file order), then for each kind 16 bytes an object (a digest of
+its key and its ordinal among its kind, sorted). Numbers of the spans are little-endian, ordinals big-endian.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import mmap
 import struct
 import sys
+import zlib
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
@@ -19,8 +20,8 @@ from typing import NamedTuple
 from .errors import FormatError
 from .header import KIND_OF_SECTION, SECTIONS_OF_KIND, Header
 
-MAGIC = b"deeprefine base index 1\n"
-_HEAD = struct.Struct(f"<{len(MAGIC)}sQ")
+MAGIC = b"deeprefine base index 2\n"
+_HEAD = struct.Struct(f"<{len(MAGIC)}sQI")
 _SPAN = struct.Struct("<QQ")
 _DIGEST = 12
 _ENTRY = _DIGEST + 4
@@ -38,7 +39,7 @@ class Found(NamedTuple):
 def build_index(header: Header, keys: Mapping[str, Sequence[str]], spans: Mapping[str, array[int]]) -> bytes:
     """Make the index. ``keys`` are in file order by kind, ``spans`` start, end, start, end, … by section."""
     text = json.dumps(header.to_json(), separators=(",", ":")).encode("ascii")
-    parts = [_HEAD.pack(MAGIC, len(text)), text]
+    parts = [text]
     for section in header.sections:
         numbers = spans[section.name]
         if sys.byteorder == "big":
@@ -49,7 +50,21 @@ def build_index(header: Header, keys: Mapping[str, Sequence[str]], spans: Mappin
         entries = [_digest(key) + at.to_bytes(4, "big") for at, key in enumerate(keys[kind])]
         entries.sort()
         parts.append(b"".join(entries))
-    return b"".join(parts)
+    body = b"".join(parts)
+    return _HEAD.pack(MAGIC, len(text), zlib.crc32(body)) + body
+
+
+def is_whole(chunks: Iterable[bytes]) -> bool:
+    """Tell whether the bytes of an index, the head in the first piece, have the checksum that they tell of."""
+    wanted = found = 0
+    for number, chunk in enumerate(chunks):
+        if number == 0:
+            try:
+                _, _, wanted = _HEAD.unpack_from(chunk)
+            except struct.error:
+                return False
+        found = zlib.crc32(chunk[_HEAD.size :] if number == 0 else chunk, found)
+    return found == wanted
 
 
 class Index:
@@ -58,7 +73,7 @@ class Index:
     def __init__(self, data: bytes | mmap.mmap, source: str) -> None:
         self._data = data
         try:
-            magic, length = _HEAD.unpack_from(data)
+            magic, length, _ = _HEAD.unpack_from(data)
             if magic != MAGIC:
                 raise ValueError("another format")
             place = _HEAD.size + length
