@@ -87,19 +87,22 @@ def fill(engine: Engine, generation: Generation, state: StoreState) -> None:
 def copy_all(source: Engine, target: Engine) -> None:
     """Declare the tables in a fresh database and carry every row of a store over into them.
 
-    Both databases let go of their memory around the two large tables.
+    While the largest table is copied the source is closed, so that only one database takes memory.
     """
     create_tables(target, _LARGE.__contains__)
     nodes = {table.name: (table.read, table.copy) for table in schema.node_tables().values()}
     rels = [(table.read, table.copy) for table in schema.rel_tables().values() if table.name != "RELATES"]
     edges = schema.rel_tables()["RELATES", "Entity", "Entity"]
-    for read, copy in (nodes.pop("Entity"), (edges.read, edges.copy)):
-        rows = _distinct(source.arrow(read))
-        source.reopen()
-        give_back()
-        _run_copy(target, copy, rows)
-        del rows
-        _settle(target)
+    read, copy = nodes.pop("Entity")
+    _run_copy(target, copy, _distinct(source.arrow(read)))
+    _settle(target)
+    rows = _distinct(source.arrow(edges.read))
+    source.close()
+    give_back()
+    _run_copy(target, edges.copy, rows)
+    del rows
+    _settle(target)
+    source.reopen()
     create_tables(target, _is_small)
     for read, copy in (*nodes.values(), *rels):
         _run_copy(target, copy, source.arrow(read))

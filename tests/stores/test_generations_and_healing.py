@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +15,7 @@ from deeprefine_graphdb import stores
 from deeprefine_graphdb.model.errors import RevisionMoved, StoreDamaged, StoreTooNew, UsageError, WriteFailed
 from deeprefine_graphdb.model.graph import Alias
 from deeprefine_graphdb.model.write import FORMAT_VERSION, NodeRow, RelRow, Statement, StoreState
-from deeprefine_graphdb.stores import generations, loading
+from deeprefine_graphdb.stores import bulk, generations, loading
 from deeprefine_graphdb.stores.engine import Engine
 from deeprefine_graphdb.stores.journal import Journal
 from deeprefine_graphdb.stores.protocol import Generation
@@ -119,6 +121,32 @@ def test_a_load_planned_on_an_older_log_is_refused(loaded: Harness) -> None:
         loaded.load(OTHER, state=state)
     with loaded.open("read") as store:
         assert store.entity("n") is not None
+
+
+def test_a_fold_that_fails_at_any_copy_leaves_the_store(
+    loaded: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(loaded)
+    with loaded.open("read") as store:
+        before, state = everything(store), store.state()
+    run_copy = bulk._run_copy
+
+    def fail_at(table: str) -> Callable[[Engine, str, Any], None]:
+        def copy(engine: Engine, name: str, rows: Any) -> None:
+            if name == f"schema/copy_{table}":
+                raise RuntimeError("the pool is full")
+            run_copy(engine, name, rows)
+
+        return copy
+
+    for table in ("entity", "relates", "label"):
+        with monkeypatch.context() as patch:
+            patch.setattr(bulk, "_run_copy", fail_at(table))
+            with pytest.raises(WriteFailed, match="the pool is full"):
+                stores.fold(loaded.url, log_dir=loaded.log_dir)
+        with loaded.open("read") as store:
+            assert (everything(store), store.state()) == (before, state)
+        assert generation_names(loaded) == ["gen-000001"]
 
 
 def test_a_fold_keeps_everything_and_empties_the_write_ahead_log(harness: Harness) -> None:
