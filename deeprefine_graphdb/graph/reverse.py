@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from deeprefine_graphdb.graph.manifest import ManifestEntry
 from deeprefine_graphdb.graph.texts import STAMP
-from deeprefine_loaders.amend import Amendments, amend
+from deeprefine_loaders.amend import Amendments, amend, without_section
 from deeprefine_loaders.errors import FormatError
 from deeprefine_loaders.graphfile import GraphFile
 from deeprefine_loaders.scan import utf8
@@ -47,7 +47,16 @@ def reversed_manifest(
         base = amend(file, amendments).graph
     except (FormatError, KeyError):
         return None
-    return base if base.digest == base_digest else None
+    if base.digest == base_digest:
+        return base
+    for links in base.header.of_kind("link"):
+        # The export makes a list of links for a file that has none, and only the digest tells that it did.
+        if not links.count and links.name in {name for name, _ in amendments.removed}:
+            for raw in (None, "null"):
+                less = without_section(base, links.name, raw)
+                if less.digest == base_digest:
+                    return less
+    return None
 
 
 def _stamped(file: GraphFile) -> dict[str, list[tuple[str, int]]]:

@@ -23,7 +23,7 @@ from deeprefine_graphdb.graph.unecho_nodes import unecho_nodes
 from deeprefine_graphdb.graph.unecho_place import Placed, place_all
 from deeprefine_graphdb.graph.unecho_stubs import settle_stubs
 from deeprefine_graphdb.graph.unecho_text import is_ast
-from deeprefine_loaders.amend import Amendments, amend
+from deeprefine_loaders.amend import Amendments, amend, without_section
 from deeprefine_loaders.basefile import BaseFile
 from deeprefine_loaders.collector import collector_paused
 from deeprefine_loaders.graphfile import GraphFile, parse_graph
@@ -64,7 +64,7 @@ def _unecho(
     if draft.is_empty:
         return Unechoed(found, notes=tuple(draft.notes))
     amended = amend(found, placed.amendments)
-    graph = _as_graphify_says(amended.graph, draft, base)
+    graph = _less_our_sections(_as_graphify_says(amended.graph, draft, base), found, base)
     return Unechoed(
         base=graph,
         manifest=_manifest(draft, placed, graph, amended.inserted),
@@ -106,6 +106,15 @@ def _as_graphify_says(graph: GraphFile, draft: Draft, base: BaseFile) -> GraphFi
         return graph
     draft.header_entries.remove(said)
     return amend(graph, Amendments(header={MULTIGRAPH: said.disk})).graph
+
+
+def _less_our_sections(graph: GraphFile, found: GraphFile, base: BaseFile) -> GraphFile:
+    """Take out a list that the file has for our objects alone: a file may come without any list of links."""
+    for section in found.header.sections:
+        left = graph.header.section(section.name)
+        if left is not None and section.count and not left.count and base.header.section(left.name) is None:
+            graph = without_section(graph, left.name, base.member(left.name))
+    return graph
 
 
 def _manifest(

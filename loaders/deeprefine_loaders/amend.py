@@ -19,12 +19,12 @@ from .columns import (
     Spans,
 )
 from .errors import FormatError
-from .graphfile import GraphFile
+from .graphfile import GraphFile, parse_graph
 from .header import Header
 from .identity import edge_key
 from .parse import Parser
 from .scan import Member, scan_object, scan_value, utf8
-from .splice import Container, Cut, cuts_for
+from .splice import Container, Cut, apply_cuts, cuts_for
 from .steps import Keep, New, Step, ordinals_of, steps_of, write
 from .style import write_string
 
@@ -102,6 +102,14 @@ def _amend(graph: GraphFile, amendments: Amendments) -> Amended:
     hexdigest = digest.hexdigest()
     amended = GraphFile(graph.source, text, hexdigest, *parser.result(hexdigest))
     return Amended(amended, {name: ordinals_of(steps[name]) for name in amendments.inserted})
+
+
+def without_section(graph: GraphFile, name: str, raw: str | None = None) -> GraphFile:
+    """Give the file without an array of objects, or with another value in its place.
+
+    Raises ``KeyError`` when the top level has no member of that name.
+    """
+    return parse_graph(apply_cuts(graph.text, _top_level(graph, {name: raw})).encode("latin-1"), graph.source)
 
 
 class _Again(Parser):
