@@ -12,7 +12,7 @@ from deeprefine_graphdb.model.errors import GraphFormatError, NeedsDecision
 from deeprefine_graphdb.model.write import StoreState
 from deeprefine_graphdb.project.derivation import Became
 from deeprefine_graphdb.project.folding import fold_if_long
-from deeprefine_graphdb.project.interrupted import note_update, recover
+from deeprefine_graphdb.project.interrupted import finish_update, recover
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
 from deeprefine_graphdb.project.lost import exported_by
 from deeprefine_graphdb.project.rebase import plan_rebase, write_rebase
@@ -70,8 +70,7 @@ def sync(base: KnowledgeBase, say: Say = _quiet, *, dry_run: bool = False) -> Sy
         recover(base)
     report = take_in(base, say, dry_run=dry_run)
     if not dry_run and base.log().updating() is not None:
-        note_update(base, "finished")
-        base.project.before_update.unlink(missing_ok=True)
+        finish_update(base)
     return report
 
 
