@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,10 +17,22 @@ from deeprefine_graphdb.stores.flock import try_lock
 from deeprefine_loaders.atomic import replace_file
 
 CHUNK = 1 << 22
+TAIL = 1 << 10
 
 
-def note_update(base: KnowledgeBase, phase: Literal["started", "finished"]) -> None:
-    """Record that graphify is given the base, or is done with it."""
+def start_update(base: KnowledgeBase) -> None:
+    """Record that graphify is given the base."""
+    base.project.before_update.unlink(missing_ok=True)
+    _note(base, "started")
+
+
+def finish_update(base: KnowledgeBase) -> None:
+    """Record that graph.json is not graphify's to work on any more; the file before the update is not needed then."""
+    base.project.before_update.unlink(missing_ok=True)
+    _note(base, "finished")
+
+
+def _note(base: KnowledgeBase, phase: Literal["started", "finished"]) -> None:
     with base.open("write") as store:
         body = UpdateBody(id=new_id("g"), phase=phase, base_digest=store.state().base_digest)
         store.write(WritePlan(records=(to_record(body),)))
@@ -38,11 +51,13 @@ def update_lock(base: KnowledgeBase) -> Iterator[int]:
 def recover(base: KnowledgeBase, *, running: bool = False, put_back: bool = False) -> None:
     """Go on after an update that was cut short; does nothing when there was none.
 
-    Where graph.json is still the base that graphify was given, the file before it is put back; what graphify made of it
-    is left for a sync. ``running`` says that the caller is the update, ``put_back`` that the file before it is wanted
-    whatever graph.json is now. Raises :class:`StoreLocked` while an update runs.
+    Where graph.json is still the base that graphify was given, or was cut off while it was written, the file before it
+    is put back; what graphify made of it is left for a sync. A file that the log knows otherwise shows that the base
+    was never put in place, or was taken out again. ``running`` says that the caller is the update, ``put_back`` that
+    the file before it is wanted whatever graph.json is now. Raises :class:`StoreLocked` while an update runs.
     """
-    started = base.log().updating()
+    log = base.log()
+    started = log.updating()
     if started is None:
         return
     if not running:
@@ -50,12 +65,20 @@ def recover(base: KnowledgeBase, *, running: bool = False, put_back: bool = Fals
             recover(base, running=True, put_back=put_back)
         return
     saved, path = base.project.before_update, base.project.graph_json
-    untouched = file_digest(path) in {started, None}
-    if saved.exists() and (put_back or untouched):
-        replace_file(path, _chunks(saved))
-    if put_back or untouched:
-        note_update(base, "finished")
-        saved.unlink(missing_ok=True)
+    digest = file_digest(path)
+    if put_back or digest in {started, None} or not _is_whole(path):
+        if saved.exists():
+            replace_file(path, _chunks(saved))
+        finish_update(base)
+    elif any(snapshot.file_digest == digest for snapshot in log.snapshots()):
+        finish_update(base)
+
+
+def _is_whole(path: Path) -> bool:
+    """Tell whether a file ends as a graph.json does; one that a program was killed over does not."""
+    with path.open("rb") as stream:
+        stream.seek(max(0, stream.seek(0, os.SEEK_END) - TAIL))
+        return stream.read().rstrip().endswith(b"}")
 
 
 def _chunks(path: Path) -> Iterator[bytes]:

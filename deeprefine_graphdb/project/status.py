@@ -155,7 +155,7 @@ def _file_state(log: Log, digest: str | None) -> FileState:
 def _next(report: StatusReport) -> str:
     if report.file == "missing":
         return "deeprefine-db export" if report.has_store else "graphify update ."
-    if report.file in {"not synced", "changed"}:
+    if report.updating or report.file in {"not synced", "changed"}:
         return "deeprefine-db sync"
     if report.conflicts:
         return "deeprefine-db conflicts"

@@ -13,7 +13,7 @@ from deeprefine_graphdb.model.write import StoreState
 from deeprefine_graphdb.project.became import Became
 from deeprefine_graphdb.project.digests import DigestAhead
 from deeprefine_graphdb.project.folding import fold_if_long
-from deeprefine_graphdb.project.interrupted import note_update, recover
+from deeprefine_graphdb.project.interrupted import finish_update, recover
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
 from deeprefine_graphdb.project.lost import exported_by
 from deeprefine_graphdb.project.recovery import next_step
@@ -72,8 +72,7 @@ def sync(
         recover(base)
     report = take_in(base, say, dry_run=dry_run, ahead=ahead)
     if not dry_run and base.log().updating() is not None:
-        note_update(base, "finished")
-        base.project.before_update.unlink(missing_ok=True)
+        finish_update(base)
     return report
 
 

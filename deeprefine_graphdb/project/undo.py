@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from deeprefine_graphdb.graph import outcomes
 from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.errors import NothingToDo, RebaseConflict, UsageError
 from deeprefine_graphdb.project.became import Became
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.rederive import Rederived, plan_rederive, write_rederive
 from deeprefine_graphdb.provenance.log import Log
-from deeprefine_graphdb.provenance.records import EventBody, new_id
+from deeprefine_graphdb.provenance.records import ConflictBody, EventBody, new_id
 
 NAMED = 5
 
@@ -111,11 +110,8 @@ def _shown(became: Iterable[Became], hurt: set[str]) -> str:
 
 
 def _why(planned: Rederived, refinement: str) -> str:
-    notes = [
-        each.note
-        for each in planned.became
-        if each.refinement == refinement and outcomes.is_conflict(each.outcome)
-    ]
+    bodies = (record.body for record in planned.records if record.kind == ConflictBody.KIND)
+    notes = [str(body["detail"]) for body in bodies if str(body["action"]).rpartition(".")[0] == refinement]
     return " ".join(notes) or "it is in conflict."
 
 

@@ -10,7 +10,7 @@ from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.errors import DeepRefineError, StoreMissing
 from deeprefine_graphdb.project import graphify
 from deeprefine_graphdb.project.export import ExportReport, export
-from deeprefine_graphdb.project.interrupted import note_update, recover, update_lock
+from deeprefine_graphdb.project.interrupted import finish_update, recover, start_update, update_lock
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.sync import Say, SyncReport, take_in
 from deeprefine_loaders.atomic import replace_file
@@ -52,8 +52,7 @@ def update(
                     "graph.json is as it was before, and no refinement is lost.",
                 )
         taken = take_in(base, say)
-        note_update(base, "finished")
-        base.project.before_update.unlink(missing_ok=True)
+        finish_update(base)
         return UpdateReport(command=command, sync=taken, export=export(base))
 
 
@@ -73,8 +72,7 @@ def _base_in_place(base: KnowledgeBase) -> Iterator[None]:
     directory = stores.base_path(base.url)
     if directory is None:
         raise StoreMissing(f"There is no store at {base.url}.", "Run `deeprefine-db sync` first.")
-    saved.unlink(missing_ok=True)
-    note_update(base, "started")
+    start_update(base)
     try:
         with graphify.rebuild_lock(base.project, base.wait):
             kept = BaseFile.open(directory)

@@ -1,14 +1,17 @@
 """Run one job of the product in this process and die by SIGKILL before its n-th durable step.
 
-A step is a statement that an engine runs, an engine's closing, or a call that makes something durable or visible.
-Usage: ``python -m tests.support.killer STEP STEPS_FILE JOB ROOT``; a step of 0 kills nothing. The names of the steps
-that were reached are appended to the file as they come.
+A step is a statement that an engine runs, an engine's closing, a call that makes something durable or visible, or the
+start of another program.
+Usage: ``python -m tests.support.killer STEP STEPS_FILE JOB ROOT``; a step of 0 kills nothing, and ``NAME+2`` is the
+second one behind the first whose name begins so. The names of the steps that were reached are appended to the file as
+they come.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -23,8 +26,10 @@ STEPS = ("fsync", "replace", "rename", "link", "unlink", "rmdir", "mkdir")
 class Killer:
     """Counts steps and ends the process before the chosen one."""
 
-    def __init__(self, at: int, log: Path) -> None:
-        self.at, self.count = at, 0
+    def __init__(self, at: str, log: Path) -> None:
+        self._name, _, behind = at.rpartition("+")
+        self._behind = int(behind)
+        self.at, self.count = 0 if self._name else self._behind, 0
         self._lock = threading.Lock()
         self._log = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self._write = os.write
@@ -33,6 +38,8 @@ class Killer:
         """Note a step, or die before it; threads take their steps one after another."""
         with self._lock:
             self.count += 1
+            if self._name and not self.at and name.startswith(self._name):
+                self.at = self.count + self._behind
             if self.count == self.at:
                 os.kill(os.getpid(), signal.SIGKILL)
             self._write(self._log, f"{name}\n".encode())
@@ -55,10 +62,11 @@ def _statement(_connection: object, query: object, *_: object) -> str:
 
 def main() -> None:
     """Watch the steps and run the job."""
-    at, log, job, root = int(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], Path(sys.argv[4])
+    at, log, job, root = sys.argv[1], Path(sys.argv[2]), sys.argv[3], Path(sys.argv[4])
     killer = Killer(at, log)
     for name in STEPS:
         killer.watch(os, name, lambda *args, name=name: f"os.{name}")
+    killer.watch(subprocess, "run", lambda command, *_, **__: "run " + Path(command[0]).name)
     module = __import__(os.environ.get("DEEPREFINE_TEST_ENGINE", "kuzu"))
     killer.watch(module.Connection, "execute", _statement)
     killer.watch(module.Database, "close", lambda *_: "close database")
