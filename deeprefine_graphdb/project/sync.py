@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from deeprefine_graphdb import stores
+from deeprefine_graphdb.graph.texts import STAMP
 from deeprefine_graphdb.graph.unecho_model import EchoNote
 from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.errors import GraphFormatError, NeedsDecision
-from deeprefine_graphdb.model.write import StoreState
+from deeprefine_graphdb.model.write import NewRecord, StoreState
 from deeprefine_graphdb.project.derivation import Became
 from deeprefine_graphdb.project.folding import fold_if_long
 from deeprefine_graphdb.project.interrupted import note_update, recover
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
 from deeprefine_graphdb.project.lost import exported_by
-from deeprefine_graphdb.project.rebase import plan_rebase, write_rebase
+from deeprefine_graphdb.project.others import news_of_others, note_read
+from deeprefine_graphdb.project.rebase import Rebased, plan_rebase, write_rebase
 from deeprefine_graphdb.project.recovery import next_step
 from deeprefine_graphdb.project.source import read_source
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.project import project_all
-from deeprefine_graphdb.provenance.records import ConflictBody, ExportBody, SyncBody, new_id, to_record
+from deeprefine_graphdb.provenance.records import (
+    ConflictBody,
+    ExportBody,
+    RefinementBody,
+    SyncBody,
+    new_id,
+    to_record,
+)
 from deeprefine_graphdb.provenance.remains import left_behind
 from deeprefine_graphdb.stores.protocol import Generation, Touched
 from deeprefine_loaders.graphfile import GraphFile
@@ -33,7 +42,8 @@ class SyncReport(Frozen):
 
     ``warnings`` name oddities of the file. After a rebase ``became`` tells what came out otherwise than before, by
     action, ``opened`` and ``settled`` are the conflicts that are new and that are over, ``suspended`` all refinements
-    that are in conflict now, and ``notes`` what un-echoing the file met with.
+    that are in conflict now, ``taken_in`` those that came with the logs of other stores, and ``notes`` what un-echoing
+    the file met with.
     """
 
     outcome: Literal["loaded", "replaced", "rebased", "unchanged"]
@@ -50,6 +60,7 @@ class SyncReport(Frozen):
     opened: tuple[ConflictBody, ...] = ()
     settled: tuple[ConflictBody, ...] = ()
     suspended: tuple[str, ...] = ()
+    taken_in: tuple[str, ...] = ()
     unconfirmed: int = 0
     notes: tuple[EchoNote, ...] = ()
 
@@ -72,6 +83,8 @@ def sync(base: KnowledgeBase, say: Say = _quiet, *, dry_run: bool = False) -> Sy
     if not dry_run and base.log().updating() is not None:
         note_update(base, "finished")
         base.project.before_update.unlink(missing_ok=True)
+    if not dry_run:
+        note_read(base)
     return report
 
 
@@ -84,24 +97,26 @@ def take_in(base: KnowledgeBase, say: Say = _quiet, *, dry_run: bool = False) ->
     if (lost := base.lost()) is not None:
         raise NeedsDecision(lost.sentence(), next_step(base))
     log = base.log()
+    more = news_of_others(base, log)
     known = known_digests(log).get(digest)
-    if known is not None:
+    if known is not None and not more:
         if not dry_run and fold_if_long(base):
             say("Folded the store's write-ahead log.")
         return _report("unchanged", base, known)
     say(f"Reading {base.project.shown(path)} …")
-    if log.refinements():
-        return _rebase(base, say, dry_run)
+    if log.refinements() or more:
+        return _rebase(base, say, dry_run, more)
     graph = read_source(path)
     say(f"Loading {len(graph.nodes.id):,} nodes and {len(graph.links.key):,} links …")
     return _load(base, graph, log, dry_run)
 
 
-def _rebase(base: KnowledgeBase, say: Say, dry_run: bool) -> SyncReport:
+def _rebase(base: KnowledgeBase, say: Say, dry_run: bool, more: Sequence[NewRecord]) -> SyncReport:
     found = read_source(base.project.graph_json)
     say("Deriving the refinements again …")
     warnings, nodes, links = tuple(found.warnings), len(found.nodes.id), len(found.links.key)
-    rebased = plan_rebase(base, found)
+    rebased = plan_rebase(base, found, more)
+    _refuse_unknown(base, found, rebased)
     del found
     derivation = rebased.derivation
     report = _report("rebased", base, rebased.body).model_copy(
@@ -115,14 +130,26 @@ def _rebase(base: KnowledgeBase, say: Say, dry_run: bool) -> SyncReport:
             "opened": derivation.opened,
             "settled": derivation.settled,
             "suspended": tuple(sorted(derivation.suspended)),
+            "taken_in": tuple(str(one.body["id"]) for one in more if one.kind == RefinementBody.KIND),
             "unconfirmed": len(rebased.body.unconfirmed),
             "notes": rebased.body.notes,
         }
     )
     if not dry_run:
         say(f"Loading {nodes:,} nodes and {links:,} links …")
+        base.project.prepare()
         write_rebase(base, rebased)
     return report
+
+
+def _refuse_unknown(base: KnowledgeBase, found: GraphFile, rebased: Rebased) -> None:
+    """Refuse to make a store of a file with refinements in it that no log here tells of: they would be there twice."""
+    if not base.has_store() and rebased.body.base_digest == found.digest and f'"{STAMP}"' in found.text:
+        raise NeedsDecision(
+            f"{base.project.graph_json} is not as any log in {base.project.log} says it was written, so its "
+            "refinements cannot be told from graphify's own work.",
+            "Run `deeprefine-db sync` and `deeprefine-db export` where it comes from, and commit what they write.",
+        )
 
 
 def _load(base: KnowledgeBase, graph: GraphFile, log: Log, dry_run: bool) -> SyncReport:
