@@ -65,7 +65,9 @@ def three_way(ancestor: GraphFile | None, ours: GraphFile, theirs: GraphFile) ->
         return Merged(theirs)
     frame, other = sorted((ours, theirs), key=lambda file: (-len(_kinds(file)), file.digest))
     if missing := _kinds(other) - _kinds(frame):
-        raise GraphFormatError(f"{frame.source} has no list of {missing.pop()}s at all, and {other.source} has.")
+        raise GraphFormatError(
+            f"{frame.source} has no list of {missing.pop()}s at all, and {other.source} has."
+        )
     with collector_paused():
         merge = _Merge(ancestor, frame, other)
         merge.decide()

@@ -38,7 +38,12 @@ def run(folder: Path, arguments: Sequence[str], given: bytes | None = None) -> b
 
 def text(folder: Path, *arguments: str) -> str:
     """Give what a git command prints as text without its line end, ``""`` when it fails."""
-    found = run(folder, arguments)
+    return text_of(folder, arguments)
+
+
+def text_of(folder: Path, arguments: Sequence[str], given: bytes | None = None) -> str:
+    """Give what a git command that is given some input prints, as :func:`text` does."""
+    found = run(folder, arguments, given)
     return "" if found is None else found.decode("utf-8", "surrogateescape").rstrip("\n")
 
 
@@ -69,14 +74,14 @@ def commits_with(folder: Path, path: str, wanted: str) -> Iterator[str]:
     What is being merged comes first, then all commits that touched the file, the newest first.
     """
     heads = [name.removeprefix("GITHEAD_") for name in os.environ if name.startswith("GITHEAD_")]
-    seen: set[str] = set()
+    yield from _with(folder, path, wanted, [*HEADS, *heads])
     touched = ["rev-list", "--all", "HEAD", f"--max-count={SEARCHED_COMMITS}", "--", f":(top){path}"]
-    for commits in ((*HEADS, *heads), lambda: text(folder, *touched).split()):
-        names = [name for name in (commits() if callable(commits) else commits) if name not in seen]
-        seen.update(names)
-        for name, found in zip(names, _ids(folder, [f"{name}:{path}" for name in names]), strict=True):
-            if found == wanted:
-                yield name
+    yield from _with(folder, path, wanted, text(folder, *touched).split())
+
+
+def _with(folder: Path, path: str, wanted: str, commits: Sequence[str]) -> Iterator[str]:
+    ids = _ids(folder, [f"{commit}:{path}" for commit in commits])
+    yield from (commit for commit, found in zip(commits, ids, strict=True) if found == wanted)
 
 
 def _ids(folder: Path, names: Sequence[str]) -> list[str]:
@@ -119,9 +124,9 @@ def merged_of(folder: Path, sides: Iterable[str]) -> bytes | None:
     return _read(_merges(folder), _of_sides(sides))
 
 
-def merged_sidecar(project: ProjectPaths, file_digest: str) -> State | None:
+def merged_sidecar_in(folder: Path, file_digest: str) -> State | None:
     """Give the state of a file that a merge in this repository made."""
-    found = _read(_merges(project.root), file_digest)
+    found = _read(_merges(folder), file_digest)
     return None if found is None else parse_sidecar(found)
 
 

@@ -13,7 +13,6 @@ from typing import Literal
 from deeprefine_graphdb import stores
 from deeprefine_graphdb.model.errors import GraphFormatError, StoreDamaged, StoreMissing
 from deeprefine_graphdb.model.write import Record
-from deeprefine_graphdb.project.here import read_here
 from deeprefine_graphdb.project.lost import LostStore, find_lost
 from deeprefine_graphdb.project.paths import ProjectPaths
 from deeprefine_graphdb.project.settings import Settings
@@ -61,7 +60,7 @@ class KnowledgeBase:
         if self.has_store():
             return None
         lost = find_lost(self.project, self.url)
-        if lost is None or lost.generations or read_here(self.project).store_id in lost.journals:
+        if lost is None or lost.generations or lost.home in lost.journals:
             return lost
         return None
 

@@ -23,7 +23,7 @@ def told_of(base: KnowledgeBase, bases: Bases, found: GraphFile) -> State | None
     is taken out of the file where it is that very file, else out of the one that is committed, and put on the shelf.
     """
     beside = read_sidecar(base.project.sidecar)
-    merged = git.merged_sidecar(base.project, found.digest)
+    merged = git.merged_sidecar_in(base.project.root, found.digest)
     for state in (beside, merged, state_in_journals(base, found.digest)):
         if state is not None and state.file_digest == found.digest and _have(bases, state, found):
             return state

@@ -315,6 +315,7 @@ def test_of_several_journals_the_one_that_the_export_names_is_rebuilt(
     no_store(base)
     sidecar = base.project.sidecar.read_bytes()
     base.project.sidecar.unlink()
+    base.project.here.unlink()
     with pytest.raises(StoreDamaged, match=r"the logs of 2 stores.*Leave only that one"):
         rebuild(base)
     base.project.sidecar.write_bytes(sidecar)
