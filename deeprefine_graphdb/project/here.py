@@ -23,7 +23,7 @@ class Here(Frozen):
 
 
 def read_here(project: ProjectPaths) -> Here:
-    """Give what is known of this folder; nothing in a fresh clone, since the file is never committed."""
+    """Give what is known of this folder; nothing in a fresh clone, since the file is not committed."""
     try:
         return Here.model_validate_json(project.here.read_bytes())
     except (OSError, ValidationError):

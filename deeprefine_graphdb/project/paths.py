@@ -144,8 +144,6 @@ class ProjectPaths:
         ignore = self.deeprefine / ".gitignore"
         if not ignore.exists():
             write_whole(ignore, GITIGNORE)
-        elif f"/{self.here.name}\n" not in (told := ignore.read_text("utf-8", "surrogateescape")):
-            write_whole(ignore, f"{told.rstrip()}\n/{self.here.name}\n")
 
 
 def find_project(given: Path | None = None, start: Path | None = None) -> ProjectPaths:
