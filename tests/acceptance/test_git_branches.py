@@ -77,6 +77,8 @@ def test_branches_are_switched_back_and_forth_while_graphify_rebuilds(tmp_path: 
 
 def test_two_people_write_code_and_refine(tmp_path: Path) -> None:
     ann = tree(tmp_path / "ann")
+    ignored = "/graphify-out/*\n!/graphify-out/graph.json\n!/graphify-out/.deeprefine/\n"
+    (ann.root / ".gitignore").write_text(ignored, encoding="utf-8")
     git(ann, "init", "-q", "-b", "main", ".")
     graphify(ann, "hook", "install")
     ann("hook", "install")
