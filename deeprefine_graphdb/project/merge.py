@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -112,6 +113,9 @@ def merge_graphs(
         if same:
             if target != ours or outcome == "theirs":
                 replace_file(target, [wanted])
+            if out is not None:
+                with suppress(FileNotFoundError):
+                    _put_beside(out, _beside(ours if outcome == "ours" else theirs).read_bytes())
             return MergeReport(
                 outcome=outcome, path=str(target), file_digest=hashlib.sha256(wanted).hexdigest()
             )
@@ -128,7 +132,7 @@ def merge_graphs(
         git.keep_merged(where.top, made.report.file_digest, digests, made.sidecar)
     replace_file(target, [made.data])
     if out is not None:
-        write_durable(out.parent / ".deeprefine" / "export.json", made.sidecar)
+        _put_beside(out, made.sidecar)
     return made.report.model_copy(update={"path": path or str(target)})
 
 
@@ -187,6 +191,18 @@ def _echoes(manifest: Iterable[ManifestEntry]) -> EchoTexts:
             where = (entry.object, entry.key, entry.by)
             found[where] = max(found.get(where, ""), entry.disk)
     return found
+
+
+def _beside(graph_json: Path) -> Path:
+    """Give where the manifest of a graph.json lies, whatever its folder is called."""
+    paths = ProjectPaths(Path())
+    return graph_json.parent / paths.sidecar.relative_to(paths.out)
+
+
+def _put_beside(graph_json: Path, sidecar: bytes) -> None:
+    path = _beside(graph_json)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_durable(path, sidecar)
 
 
 def _repository(path: str | None) -> Committed | None:

@@ -98,8 +98,8 @@ def side_of(path: Path, where: Committed | None, name: str) -> Side | None:
     if not data.strip():
         return None
     found = _parsed(data, name)
-    if path.name == "graph.json" and (path.parent / ".deeprefine").is_dir():
-        project = ProjectPaths(path.absolute().parent.parent)
+    project = ProjectPaths(path.absolute().parent.parent)
+    if path.absolute() == project.graph_json and project.deeprefine.is_dir():
         logs = tuple(read_journal(journal) for journal in sorted(project.log.glob(f"*{SUFFIX}")))
         return _without_echo(found, read_sidecar(project.sidecar), logs, None, name)
     if where is None:

@@ -17,6 +17,7 @@ from deeprefine_graphdb.project.conflicts import conflicts, resolve_conflict
 from deeprefine_graphdb.project.doctor import check
 from deeprefine_graphdb.project.export import export
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
+from deeprefine_graphdb.project.merge import merge_graphs, merge_sidecars
 from deeprefine_graphdb.project.rebuild import rebuild
 from deeprefine_graphdb.project.sync import sync
 from deeprefine_graphdb.project.undo import undo
@@ -300,3 +301,64 @@ def test_the_driver_is_marked_written_once_and_taken_out_again(ann: Person) -> N
     told = ann.git("check-attr", "merge", "graphify-out/graph.json")
     assert told.rstrip().endswith(": graphify")
     assert ann.git("config", "--get", "merge.deeprefine.driver", code=1) == ""
+
+
+def test_graphify_may_rebuild_the_merged_file_before_a_sync(ann: Person, bob: Person) -> None:
+    ann.refine('replace_node("Server", "Backend")')
+    bob.refine('delete_edge("Client", "calls", "Server")')
+    ann.pull(bob)
+    graph = json.loads(ann.base.project.graph_json.read_bytes())
+    graph["nodes"].append({"id": "disk", "label": "Disk"})
+    ann.base.project.graph_json.write_bytes(json.dumps(graph).encode())
+    report = sync(ann.base)
+    assert (report.suspended, len(report.taken_in)) == ((), 1)
+    export(ann.base)
+    assert ann.triples == {("server", "uses", "cache"), ("cache", "serves", "proxy")}
+    undo(ann.base, list(ann.base.log().active()), by="t")
+    export(ann.base)
+    found = json.loads(ann.base.project.graph_json.read_bytes())
+    assert [node["id"] for node in found["nodes"]] == ["cache", "client", "server", "disk"]
+    assert found["links"] == LINKS
+
+
+def test_the_manifests_are_merged_whichever_file_git_comes_to_first(
+    ann: Person, bob: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann.refine('replace_node("Server", "Backend")')
+    bob.refine('delete_edge("Client", "calls", "Server")')
+    ann.git("fetch", "-q", str(bob.root), "main")
+    path = ann.base.project.shown(ann.base.project.sidecar)
+    files = []
+    for name in ("HEAD~", "HEAD", "FETCH_HEAD"):
+        files.append(tmp_path / name)
+        files[-1].write_text(ann.git("show", f"{name}:{path}"), encoding="ascii")
+    monkeypatch.chdir(ann.root)
+    merge_sidecars(files[0], files[1], files[2], path=path)
+    alone = files[1].read_bytes()
+    ann.pull(bob)
+    assert ann.base.project.sidecar.read_bytes() == alone
+    files[1].write_bytes(files[0].read_bytes())
+    assert merge_sidecars(files[0], files[1], files[2], path=path).outcome == "theirs"
+    assert files[1].read_bytes() == files[2].read_bytes()
+
+
+def test_folders_are_merged_without_git(ann: Person, bob: Person, tmp_path: Path) -> None:
+    was = tmp_path / "was.json"
+    was.write_bytes(BASE)
+    ann.refine('replace_node("Server", "Backend")')
+    bob.refine('delete_edge("Client", "calls", "Server")')
+    targets = [tmp_path / name / "graphify-out" / "graph.json" for name in ("one", "two")]
+    sides = [each.base.project.graph_json for each in (ann, bob)]
+    for target, (ours, theirs) in zip(targets, (sides, sides[::-1]), strict=True):
+        target.parent.mkdir(parents=True)
+        report = merge_graphs(was, ours, theirs, out=target)
+        assert (report.outcome, report.active, report.suspended) == ("merged", 3, ())
+    assert targets[0].read_bytes() == targets[1].read_bytes()
+    ann.pull(bob)
+    assert ann.base.project.graph_json.read_bytes() == targets[0].read_bytes()
+    shutil.copytree(ann.base.project.log, targets[0].parent / ".deeprefine/log")
+    third = knowledge_base(tmp_path / "one")
+    assert sync(third).suspended == ()
+    sync(ann.base)
+    with third.open("read") as store:
+        assert graph_digest(store) == ann.digest
