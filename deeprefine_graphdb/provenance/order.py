@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import TypeVar
 
 from deeprefine_graphdb.model.write import NewRecord, Record
@@ -46,8 +47,9 @@ class Order:
             for refinement in known.refinements
         }
 
+    @cached_property
     def moments(self) -> list[int]:
-        """Give the moment of each record, in microseconds since 1970."""
+        """The moment of each record, in microseconds since 1970."""
         found: list[int] = []
         last = 0
         for record in self._records:
@@ -61,12 +63,12 @@ class Order:
         """Give records of the log, with their bodies, in the order that every store agrees on."""
         if not self.united:
             return list(pairs)
-        moments = {id(record): moment for record, moment in zip(self._records, self.moments(), strict=True)}
+        moments = {id(record): moment for record, moment in zip(self._records, self.moments, strict=True)}
         return sorted(pairs, key=lambda pair: (moments[id(pair[0])], str(pair[0].body.get("id"))))
 
     def places(self) -> dict[str, int]:
         """Give the number by which each refinement orders what it adds to the graph."""
-        moments = self.moments() if self.united else ()
+        moments = self.moments if self.united else ()
         return {
             str(record.body["id"]): moments[at] // _PER_MILLISECOND if self.united else _number(record, at)
             for at, record in enumerate(self._records)

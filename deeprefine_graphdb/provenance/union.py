@@ -82,7 +82,7 @@ def united(logs: Iterable[Log]) -> Log:
 def _found_in(log: Log) -> Iterator[_Found]:
     wanted = _rested_on(log)
     origins = log.order.origins()
-    for record, moment in zip(log.records, log.order.moments(), strict=True):
+    for record, moment in zip(log.records, log.order.moments, strict=True):
         if record.kind in _ORDERED or _identity(record) in wanted:
             bare = NewRecord(kind=record.kind, ts=record.ts, body=record.body, effects=_own(record))
             origin = origins.get(str(record.body["id"])) if record.kind == RefinementBody.KIND else None

@@ -362,3 +362,27 @@ def test_folders_are_merged_without_git(ann: Person, bob: Person, tmp_path: Path
     sync(ann.base)
     with third.open("read") as store:
         assert graph_digest(store) == ann.digest
+
+
+def test_branches_that_were_merged_crosswise_are_merged_again(ann: Person, bob: Person) -> None:
+    ann.refine('replace_node("Server", "Backend")')
+    bob.refine('insert_edge("Client", "reads", "Proxy")')
+    alone = ann.git("rev-parse", "HEAD").strip()
+    ann.pull(bob)
+    bob.git("fetch", "-q", str(ann.root), "main")
+    bob.git("merge", "-q", "--no-edit", alone)
+    for each, answer in (
+        (ann, 'insert_edge("Proxy", "logs_to", "Disk")'),
+        (bob, 'delete_edge("Client", "calls", "Backend")'),
+    ):
+        sync(each.base)
+        each.refine(answer)
+    bob.git("fetch", "-q", str(ann.root), "main")
+    assert len(bob.git("merge-base", "--all", "HEAD", "FETCH_HEAD").split()) == 2
+    bob.pull(ann)
+    assert sync(bob.base).suspended == ()
+    assert bob.digest == bob.base.graph_digest()
+    assert len(bob.base.log().active()) == 5
+    ann.pull(bob)
+    sync(ann.base)
+    agree(ann, bob)
