@@ -27,18 +27,29 @@ def news_of_others(base: KnowledgeBase, log: Log) -> list[NewRecord]:
     Journals that had nothing new when they were read last, and did not change since, are not read again. Raises
     :class:`StoreDamaged` for one that was edited.
     """
-    paths = other_journals(base)
+    if not unread(base):
+        return []
+    return news(log, [read_journal(path) for path in other_journals(base)])
+
+
+def unread(base: KnowledgeBase) -> list[str]:
+    """Name the journals of other stores that changed since all that they had was taken in."""
     read = read_here(base.project).read
-    changed = [path for path in paths if read.get(path.name) != stamp_of(path)]
-    return news(log, [read_journal(path) for path in paths]) if changed else []
+    return [path.name for path in other_journals(base) if read.get(path.name) != stamp_of(path)]
+
+
+def note_home(base: KnowledgeBase) -> None:
+    """Note which store is at home here."""
+    here = read_here(base.project)
+    own = stores.store_id(base.url)
+    write_here(base.project, here.model_copy(update={"store_id": own or here.store_id}))
 
 
 def note_read(base: KnowledgeBase) -> None:
     """Note which store is at home here, and that everything in the journals of others has been taken in."""
-    here = read_here(base.project)
+    note_home(base)
     read: dict[str, Stamp] = {path.name: stamp_of(path) for path in other_journals(base)}
-    own = stores.store_id(base.url)
-    write_here(base.project, here.model_copy(update={"store_id": own or here.store_id, "read": read}))
+    write_here(base.project, read_here(base.project).model_copy(update={"read": read}))
 
 
 def read_journal(path: Path) -> Log:

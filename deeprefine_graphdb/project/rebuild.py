@@ -11,7 +11,7 @@ from deeprefine_graphdb.model.write import StoreState
 from deeprefine_graphdb.project.derivation import active_refinements, given_by
 from deeprefine_graphdb.project.doctor import DoctorReport, check
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
-from deeprefine_graphdb.project.others import note_read
+from deeprefine_graphdb.project.others import note_home
 from deeprefine_graphdb.project.recovery import Material, gather
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.project import project_all
@@ -39,7 +39,7 @@ def rebuild(base: KnowledgeBase) -> DoctorReport:
         base.url, _generation(base, material), log_dir=base.project.log, wait=base.wait
     )
     base.project.prepare()
-    note_read(base)
+    note_home(base)
     report = check(base)
     where = ", ".join(map(str, aside)) or None
     return report.model_copy(update={"done": "rebuilt", "set_aside": where})

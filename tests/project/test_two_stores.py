@@ -113,7 +113,10 @@ def test_the_log_may_come_without_a_change_of_the_graph(first: KnowledgeBase, tm
     apply(clone, 'insert_edge("Client", "reads", "Proxy")', name="p3")
     for journal in clone.project.log.iterdir():
         shutil.copy(journal, first.project.log)
+    told = status(first, load_settings(first.project, {}))
+    assert (len(told.unread), told.next) == (1, "deeprefine-db sync")
     assert sync(first).outcome == "rebased"
+    assert status(first, load_settings(first.project, {})).unread == ()
     agree(first, clone)
     assert status(first, load_settings(first.project, {})).behind == 1
 
