@@ -44,8 +44,8 @@ def bring_back(journal: Journal, kept: Path) -> bool:
 
 
 def _name(path: Path, name: Path) -> None:
-    """Give a file a further name in the place of whatever has it."""
-    waiting = name.with_name(f"{name.name}.{os.getpid()}.tmp")
+    """Give a file a further name in the place of whatever has it; what a kill left of that before is used up."""
+    waiting = name.with_name(f".{name.name}.tmp")
     waiting.unlink(missing_ok=True)
     try:
         os.link(path, waiting)
