@@ -17,28 +17,33 @@ if TYPE_CHECKING:
 
 @click.group("hook")
 def command() -> None:
-    """Let git's hooks sync and export after graphify's own have rebuilt graph.json."""
+    """Let git's hooks sync and export after graphify's own have rebuilt graph.json, and git merge it with us."""
 
 
 @command.command("install")
+@click.option(
+    "--no-merge-driver", is_flag=True, help="Leave .gitattributes and git's merge driver as they are."
+)
 @common_options
 @pass_options
-def install(options: Options) -> None:
+def install(options: Options, no_merge_driver: bool) -> None:
     """Add our part to post-commit, post-checkout, post-merge and post-rewrite, behind graphify's.
 
     It returns at once, waits in the background for graphify to be done, and writes to
-    graphify-out/.deeprefine/hook.log. `DEEPREFINE_SKIP_HOOK=1` leaves it out once.
+    graphify-out/.deeprefine/hook.log. `DEEPREFINE_SKIP_HOOK=1` leaves it out once. A marked part at the end of
+    .gitattributes lets git merge graph.json with `deeprefine-db merge`; graphify's own line stays and is overruled.
+    Every clone needs this once, since git does not share its settings.
     """
     from deeprefine_graphdb.project.githook import install as add
 
-    _tell(options, add(options.project()))
+    _tell(options, add(options.project(), merge_driver=not no_merge_driver))
 
 
 @command.command("uninstall")
 @common_options
 @pass_options
 def uninstall(options: Options) -> None:
-    """Take our part out of git's hooks again; what else is in them stays."""
+    """Take our part out of git's hooks and .gitattributes again; what else is in them stays."""
     from deeprefine_graphdb.project.githook import uninstall as remove
 
     _tell(options, remove(options.project()))
@@ -58,4 +63,5 @@ def run(options: Options) -> None:
 
 def _tell(options: Options, report: HookReport) -> None:
     text = f"In {report.folder}: {', '.join(report.hooks)}." if report.hooks else f"None in {report.folder}."
-    emit(options, report, text)
+    driver = "merges" if report.merge_driver else "does not merge"
+    emit(options, report, f"{text}\ngit {driver} graph.json with `deeprefine-db merge`.")

@@ -47,6 +47,10 @@ def _text(report: StatusReport, settings: bool) -> str:
             f"Graph           {report.nodes:,} nodes, {report.links:,} links, base {report.base_digest[:12]}",
             f"Refinements     {report.active} active of {report.refinements}{behind}",
         ]
+    if report.unread:
+        lines.append(
+            f"Logs            {len(report.unread)} of other stores to take in; `deeprefine-db sync` does"
+        )
     if report.updating:
         lines.append("Update          under way, or cut short; `deeprefine-db sync` goes on")
     if report.conflicts:

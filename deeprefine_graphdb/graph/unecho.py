@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from deeprefine_graphdb.graph.manifest import ManifestEntry
 from deeprefine_graphdb.graph.unecho_case import Case
@@ -55,7 +55,9 @@ def _unecho(
     base: BaseFile, entries: list[ManifestEntry], found: GraphFile, images: Images, written: str | None
 ) -> Unechoed:
     if found.digest == written:
-        return Unechoed(parse_graph(base.bytes(), found.source), tuple(entries))
+        return Unechoed(
+            parse_graph(base.bytes(), found.source), tuple(entries), echoes=tuple(_texts(entries))
+        )
     read = Found(found)
     if not entries and not read.marks:
         return Unechoed(found)
@@ -76,6 +78,13 @@ def _unecho(
         ),
         notes=tuple(draft.notes),
     )
+
+
+def _texts(entries: Iterable[ManifestEntry]) -> Iterator[EchoText]:
+    """Give the texts of what an export added, which stand in the file that it wrote as the manifest has them."""
+    for entry in entries:
+        if entry.kind == "added" and entry.object != "header" and entry.disk is not None:
+            yield EchoText(object=entry.object, key=entry.key, by=entry.by, raw=entry.disk)
 
 
 def _differences(case: Case) -> tuple[Draft, Placed]:

@@ -30,6 +30,7 @@ from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.provenance.compile import record_statements
 from deeprefine_graphdb.provenance.entries import RefinementEntry
 from deeprefine_graphdb.provenance.log import Log
+from deeprefine_graphdb.provenance.order import next_place
 from deeprefine_graphdb.provenance.records import (
     EventBody,
     ProposalBody,
@@ -204,14 +205,18 @@ def prepare(
     view = GraphView(store)
     _refuse_stale(view, proposal)
     before = () if recorded else tuple(records) or _new_records(proposal)
+    ts = now()
+    next_record = NewRecord(kind=RefinementBody.KIND, ts=ts, body={"id": refinement_id})
     plan = plan_refinement(
-        view, refinement_id, chosen_actions(view, proposal, flags), record_seq=state.seq + len(before) + 1
+        view,
+        refinement_id,
+        chosen_actions(view, proposal, flags),
+        record_seq=next_place(log.records, before, next_record),
     )
     if flags.require_gain:
         refuse_without_gain(log, proposal.id, plan.numbers)
     if plan.changes_nothing:
         raise NothingToDo(f"Every action of proposal {proposal.id} finds its work done already.")
-    ts = now()
     body = RefinementBody(
         id=refinement_id,
         proposal_id=proposal.id,

@@ -24,7 +24,7 @@ class Bases:
 
     def digests(self) -> set[str]:
         """Give the digests of all bases that can be had."""
-        return {self.current, *self._shelf.digests()}
+        return {self.current, *self._shelf.digests()} - {""}
 
     @contextmanager
     def open(self, digest: str) -> Iterator[BaseFile]:
@@ -45,6 +45,10 @@ class Bases:
         """Put the base in use on the shelf, since a file that was made from it may come back."""
         with self.open(self.current) as found:
             self._shelf.put(found)
+
+    def keep(self, base: BaseFile) -> None:
+        """Put a base on the shelf that this store never had: one that a file from elsewhere was made from."""
+        self._shelf.put(base)
 
     def _open_current(self) -> BaseFile:
         directory = stores.base_path(self._base.url)

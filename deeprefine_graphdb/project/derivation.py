@@ -64,9 +64,16 @@ class Conclusion:
 
 def active_refinements(log: Log) -> list[ActiveRefinement]:
     """Give the active refinements in the form that derive takes, in order of activation."""
+    places, origins = log.order.places(), log.order.origins()
     return [
-        ActiveRefinement(id=body.id, record_seq=record.seq, bound=body.actions)
-        for record, body in log.active_bodies()
+        ActiveRefinement(
+            id=body.id,
+            record_seq=places[body.id],
+            bound=body.actions,
+            side=origins[body.id].side,
+            aware=origins[body.id].aware,
+        )
+        for _, body in log.active_bodies()
     ]
 
 

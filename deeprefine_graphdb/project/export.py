@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from deeprefine_graphdb.model.write import WritePlan
 from deeprefine_graphdb.project.digests import file_digest
 from deeprefine_graphdb.project.interrupted import recover
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
+from deeprefine_graphdb.project.sidecar import says_the_same, sidecar_bytes
 from deeprefine_graphdb.provenance.compile import record_statements
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import ExportBody, new_id, to_record
@@ -182,17 +182,10 @@ def _write_sidecar(
     base: KnowledgeBase, store_id: str, digest: str, base_digest: str, manifest: list[ManifestEntry]
 ) -> None:
     """Put the manifest beside graph.json, so that a copy of both tells what in the file is ours."""
-    sidecar = {
-        "format": 1,
-        "store_id": store_id,
-        "file_digest": digest,
-        "base_digest": base_digest,
-        "manifest": [entry.model_dump(mode="json", exclude_none=True) for entry in manifest],
-    }
-    data = (json.dumps(sidecar, ensure_ascii=True, indent=1) + "\n").encode("ascii")
+    data = sidecar_bytes(store_id, digest, base_digest, manifest)
     path = base.project.sidecar
     try:
-        if not path.exists() or path.read_bytes() != data:
+        if not says_the_same(path, data):
             write_durable(path, data)
     except OSError as error:
         reason = error.strerror or str(error)

@@ -12,6 +12,7 @@ from pathlib import Path
 from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.errors import UsageError
 from deeprefine_graphdb.project import graphify
+from deeprefine_graphdb.project import merge_driver as driver
 from deeprefine_graphdb.project.export import export
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.paths import ProjectPaths
@@ -27,14 +28,15 @@ PAUSE = 0.2
 
 
 class HookReport(Frozen):
-    """Which of git's hooks have our part, after what was done."""
+    """Which of git's hooks have our part, after what was done, and whether git merges graph.json with us."""
 
     folder: str
     hooks: tuple[str, ...]
+    merge_driver: bool = False
 
 
-def install(project: ProjectPaths) -> HookReport:
-    """Put our part behind whatever git's hooks have already; a part that is there is written anew."""
+def install(project: ProjectPaths, *, merge_driver: bool = True) -> HookReport:
+    """Put our part behind whatever git's hooks and .gitattributes have; a part that is there is written anew."""
     folder = hook_folder(project)
     folder.mkdir(parents=True, exist_ok=True)
     for name in HOOKS:
@@ -44,11 +46,13 @@ def install(project: ProjectPaths) -> HookReport:
             rest += "\n"
         replace_file(path, [(rest + _part(project)).encode("utf-8", "surrogateescape")])
         path.chmod(path.stat().st_mode | 0o111)
+    if merge_driver:
+        driver.install(project)
     return installed(project)
 
 
 def uninstall(project: ProjectPaths) -> HookReport:
-    """Take our part out of git's hooks; a hook of which nothing is left goes."""
+    """Take our part out of git's hooks and .gitattributes; a file of which nothing is left goes."""
     folder = hook_folder(project)
     for name in HOOKS:
         path = folder / name
@@ -60,6 +64,7 @@ def uninstall(project: ProjectPaths) -> HookReport:
             path.unlink()
         else:
             replace_file(path, [rest.encode("utf-8", "surrogateescape")])
+    driver.uninstall(project)
     return installed(project)
 
 
@@ -67,7 +72,9 @@ def installed(project: ProjectPaths) -> HookReport:
     """Tell which of git's hooks have our part."""
     folder = hook_folder(project)
     return HookReport(
-        folder=str(folder), hooks=tuple(name for name in HOOKS if START in _read(folder / name))
+        folder=str(folder),
+        hooks=tuple(name for name in HOOKS if START in _read(folder / name)),
+        merge_driver=driver.is_installed(project),
     )
 
 

@@ -52,15 +52,22 @@ class KnowledgeBase:
         return stores.store_exists(self.url)
 
     def lost(self) -> LostStore | None:
-        """Give what is left of a store where there is none, or ``None``: nothing is, or there is a store."""
-        return None if self.has_store() else find_lost(self.project, self.url)
+        """Give what is left of a store where there is none, or ``None``: nothing is, or there is a store.
+
+        In a clone lie the journals of stores that are at home elsewhere: these are not lost.
+        """
+        if self.has_store():
+            return None
+        lost = find_lost(self.project, self.url)
+        if lost is None or lost.generations or lost.home in lost.journals:
+            return lost
+        return None
 
     def require_store(self) -> None:
         """See that there is a store. Raises :class:`StoreMissing`, and :class:`StoreDamaged` where one is lost."""
         if self.has_store():
             return
-        lost = find_lost(self.project, self.url)
-        if lost is not None:
+        if (lost := self.lost()) is not None:
             raise StoreDamaged(lost.sentence(), "Run `deeprefine-db doctor --rebuild`.")
         raise StoreMissing(f"There is no store at {self.url}.", "Run `deeprefine-db sync` first.")
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from deeprefine_graphdb import stores
 from deeprefine_graphdb.model.errors import StoreDamaged
+from deeprefine_graphdb.project.here import read_here
 from deeprefine_graphdb.project.paths import ProjectPaths
 from deeprefine_graphdb.stores.journal import SUFFIX, Journal
 
@@ -17,13 +18,15 @@ class LostStore:
     """What lies there of a store that is not there.
 
     ``journals`` maps the id of each store that has a journal to it; ``generations`` are the ids of the stores that
-    the generations left at the place belong to, the newest first; ``exported`` is the id in the last export's manifest.
+    the generations left at the place belong to, the newest first; ``home`` is the id of the store that was made in
+    this folder, ``exported`` the id in the last export's manifest.
     """
 
     place: str
     journals: dict[str, Journal]
     generations: tuple[str, ...]
     exported: str
+    home: str = ""
 
     def sentence(self) -> str:
         """Say what is missing and what is there."""
@@ -34,7 +37,7 @@ class LostStore:
 
     def store_id(self) -> str | None:
         """Give the id of the store that is lost, or ``None`` when it cannot be told among several."""
-        for store_id in (*self.generations, self.exported):
+        for store_id in (*self.generations, self.home, self.exported):
             if store_id in self.journals:
                 return store_id
         if not self.journals:
@@ -59,7 +62,7 @@ def find_lost(project: ProjectPaths, url: str) -> LostStore | None:
     generations = tuple(dict.fromkeys(pointer.store_id for pointer in stores.lost_pointers(url)))
     if not journals and not generations:
         return None
-    return LostStore(url, journals, generations, exported_by(project))
+    return LostStore(url, journals, generations, exported_by(project), read_here(project).store_id)
 
 
 def exported_by(project: ProjectPaths, file_digest: str | None = None) -> str:

@@ -19,6 +19,7 @@ GITIGNORE = """\
 /graph.json.before-update
 /graph.json.bak
 /hook.log
+/here.json
 *.lock
 *.tmp
 """
@@ -64,6 +65,11 @@ class ProjectPaths:
     def log(self) -> Path:
         """The folder of the journals, one file a store, meant to be committed."""
         return self.deeprefine / "log"
+
+    @property
+    def here(self) -> Path:
+        """What is true of this folder alone; never committed."""
+        return self.deeprefine / "here.json"
 
     @property
     def index(self) -> Path:

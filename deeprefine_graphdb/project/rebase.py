@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
 
 from deeprefine_graphdb.graph.ancestor import Ancestor, State, find_ancestor
 from deeprefine_graphdb.graph.manifest import ManifestEntry, manifest_between, manifest_of
@@ -17,8 +15,10 @@ from deeprefine_graphdb.graph.unecho_model import Images, Unechoed
 from deeprefine_graphdb.model.actions import ObjectChange
 from deeprefine_graphdb.model.write import NewRecord, StoreState
 from deeprefine_graphdb.project.bases import Bases
-from deeprefine_graphdb.project.derivation import Derivation, derive_after, write_derivation
+from deeprefine_graphdb.project.derivation import Derivation, derive_after, extended, write_derivation
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
+from deeprefine_graphdb.project.recall import told_of
+from deeprefine_graphdb.project.sidecar import read_sidecar
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import SyncBody, new_id, to_record
 from deeprefine_loaders.basefile import BaseFile
@@ -49,17 +49,17 @@ def plan_rebase(
     ``more`` are records that go into the log behind the sync, such as refinements that come from the log ``other``:
     what that one's refinements left in the base is taken out of it first.
     """
-    with base.open("read") as store:
-        state = store.state()
+    state = _state(base)
     log = base.log()
+    known = extended(log, more)
     bases = Bases(base, state.base_digest)
-    ancestor = _ancestor(base, log, found.digest, bases)
+    ancestor = _ancestor(base, log, found, bases)
     if ancestor.base_digest is None:
         unechoed = Unechoed(found)
     else:
         with bases.open(ancestor.base_digest) as kept:
             unechoed = unecho_prefixed(
-                kept, ancestor.manifest, found, _images(log, kept, ancestor), written=ancestor.written
+                kept, ancestor.manifest, found, _images(known, kept, ancestor), written=ancestor.written
             )
     taken_out = 0
     if other.records:
@@ -80,7 +80,7 @@ def plan_rebase(
         notes=unechoed.notes,
     )
     derivation = derive_after(graph, log, [to_record(body), *more])
-    body = body.model_copy(update={"active": _in_the_file(log, unechoed, graph, derivation)})
+    body = body.model_copy(update={"active": _in_the_file(known, unechoed, graph, derivation)})
     first, *rest = derivation.records
     first = first.model_copy(update={"body": body.model_dump(mode="json")})
     derivation = replace(derivation, records=(first, *rest))
@@ -123,7 +123,7 @@ def _other_log(base: KnowledgeBase, log: Log, other: Log, bases: Bases) -> Other
 def write_rebase(base: KnowledgeBase, rebased: Rebased) -> StoreState:
     """Make a planned rebase the store's content. The base that it replaces is kept, since its files may come back."""
     state = rebased.state
-    if rebased.body.base_digest != state.base_digest:
+    if state.base_digest not in {"", rebased.body.base_digest}:
         Bases(base, state.base_digest).keep_current()
     update = {
         "base_digest": rebased.body.base_digest,
@@ -133,26 +133,26 @@ def write_rebase(base: KnowledgeBase, rebased: Rebased) -> StoreState:
     return write_derivation(base, state.model_copy(update=update), rebased.log, rebased.derivation)
 
 
-def _ancestor(base: KnowledgeBase, log: Log, digest: str, bases: Bases) -> Ancestor:
+def _state(base: KnowledgeBase) -> StoreState:
+    """Give the store's state, or that of a store which is yet to be made."""
+    if not base.has_store():
+        return StoreState(store_id=new_id("s"), knowledge_base=base.project.root.name)
+    with base.open("read") as store:
+        return store.state()
+
+
+def _ancestor(base: KnowledgeBase, log: Log, found: GraphFile, bases: Bases) -> Ancestor:
     states = [State(each.file_digest, each.base_digest, each.entries) for each in log.snapshots()]
+    known = any(each.file_digest == found.digest for each in states)
+    beside = read_sidecar(base.project.sidecar) if known else told_of(base, bases, found)
     return find_ancestor(
-        digest,
+        found.digest,
         states,
-        bases.current,
+        bases.current or None,
         bases.digests(),
-        sidecar=read_sidecar(base.project.sidecar),
+        sidecar=beside,
         updating=log.updating(),
     )
-
-
-def read_sidecar(path: Path) -> State | None:
-    """Give the state that the file beside graph.json tells of, or ``None`` when there is none that can be read."""
-    try:
-        told = json.loads(path.read_bytes())
-        entries = [ManifestEntry.model_validate(entry) for entry in told["manifest"]]
-        return State(str(told["file_digest"]), str(told["base_digest"]), lambda: entries)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
 
 
 class _Effects(Mapping[str, Sequence[ObjectChange]]):

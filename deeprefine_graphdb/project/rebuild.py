@@ -11,6 +11,7 @@ from deeprefine_graphdb.model.write import StoreState
 from deeprefine_graphdb.project.derivation import active_refinements, given_by
 from deeprefine_graphdb.project.doctor import DoctorReport, check
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
+from deeprefine_graphdb.project.others import note_home
 from deeprefine_graphdb.project.recovery import Material, gather
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.project import project_all
@@ -38,6 +39,7 @@ def rebuild(base: KnowledgeBase) -> DoctorReport:
         base.url, _generation(base, material), log_dir=base.project.log, wait=base.wait
     )
     base.project.prepare()
+    note_home(base)
     report = check(base)
     where = ", ".join(map(str, aside)) or None
     return report.model_copy(update={"done": "rebuilt", "set_aside": where})
@@ -78,6 +80,8 @@ def _revision(log: Log) -> int:
     revision = 0
     undos: set[str] = set()
     for record in log.records:
+        if log.order.is_taken(record):
+            continue
         body = read_body(record)
         if isinstance(body, SnapshotBody):
             revision = max(revision, body.revision)

@@ -10,6 +10,7 @@ from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.errors import DeepRefineError
 from deeprefine_graphdb.project.history import read_history
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
+from deeprefine_graphdb.project.others import unread
 from deeprefine_graphdb.project.recovery import gather
 from deeprefine_graphdb.project.settings import Settings, Value
 from deeprefine_graphdb.provenance.entries import ProposalEntry, TokenUse
@@ -36,8 +37,8 @@ class StatusReport(Frozen):
     the store; ``conflicts`` wait for a person and suspend the refinements ``suspended``; ``unconfirmed`` objects are
     kept in the base although graph.json lacks them; ``updating`` says that an update is under way or was cut short;
     ``waiting`` are the proposals that wait for a decision; ``wal_bytes`` is the size of the store's
-    write-ahead log. ``damage`` names what is missing of the store, and is among the ``problems`` too. ``next`` is the
-    command that comes next.
+    write-ahead log. ``damage`` names what is missing of the store, and is among the ``problems`` too. ``unread``
+    are the logs of other stores that changed since they were taken in. ``next`` is the command that comes next.
     """
 
     root: str
@@ -63,6 +64,7 @@ class StatusReport(Frozen):
     settings: tuple[SettingRow, ...] = ()
     problems: tuple[str, ...] = ()
     damage: str = ""
+    unread: tuple[str, ...] = ()
     next: str = ""
 
 
@@ -99,6 +101,7 @@ def status(base: KnowledgeBase, settings: Settings) -> StatusReport:
         settings=tuple(SettingRow.model_validate(row) for row in settings.shown()),
         problems=(*([damage] if damage else []), *queue.problems),
         damage=damage,
+        unread=tuple(unread(base)),
     )
     return report.model_copy(update={"next": _cure(base) if damage else _next(report)})
 
@@ -155,7 +158,7 @@ def _file_state(log: Log, digest: str | None) -> FileState:
 def _next(report: StatusReport) -> str:
     if report.file == "missing":
         return "deeprefine-db export" if report.has_store else "graphify update ."
-    if report.updating or report.file in {"not synced", "changed"}:
+    if report.updating or report.file in {"not synced", "changed"} or report.unread:
         return "deeprefine-db sync"
     if report.conflicts:
         return "deeprefine-db conflicts"

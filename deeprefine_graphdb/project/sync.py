@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from deeprefine_graphdb import stores
+from deeprefine_graphdb.graph.texts import STAMP
 from deeprefine_graphdb.graph.unecho_model import EchoNote
 from deeprefine_graphdb.model.actions import Frozen
 from deeprefine_graphdb.model.errors import GraphFormatError, NeedsDecision
-from deeprefine_graphdb.model.write import StoreState
+from deeprefine_graphdb.model.write import NewRecord, StoreState
 from deeprefine_graphdb.project.became import Became
 from deeprefine_graphdb.project.digests import DigestAhead
 from deeprefine_graphdb.project.folding import fold_if_long
 from deeprefine_graphdb.project.interrupted import finish_update, recover
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
 from deeprefine_graphdb.project.lost import exported_by
+from deeprefine_graphdb.project.others import news_of_others, note_read
 from deeprefine_graphdb.project.recovery import next_step
 from deeprefine_graphdb.provenance.log import Log
-from deeprefine_graphdb.provenance.records import ConflictBody, ExportBody, SyncBody, new_id, to_record
+from deeprefine_graphdb.provenance.records import (
+    ConflictBody,
+    ExportBody,
+    RefinementBody,
+    SyncBody,
+    new_id,
+    to_record,
+)
 from deeprefine_graphdb.stores.protocol import Generation, Touched
 
 if TYPE_CHECKING:
+    from deeprefine_graphdb.project.rebase import Rebased
     from deeprefine_loaders.graphfile import GraphFile
 
 Say = Callable[[str], None]
@@ -32,7 +42,8 @@ class SyncReport(Frozen):
 
     ``warnings`` name oddities of the file. After a rebase ``became`` tells what came out otherwise than before, by
     action, ``opened`` and ``settled`` are the conflicts that are new and that are over, ``suspended`` all refinements
-    that are in conflict now, and ``notes`` what un-echoing the file met with.
+    that are in conflict now, ``taken_in`` those that came with the logs of other stores, and ``notes`` what un-echoing
+    the file met with.
     """
 
     outcome: Literal["loaded", "replaced", "rebased", "unchanged"]
@@ -49,6 +60,7 @@ class SyncReport(Frozen):
     opened: tuple[ConflictBody, ...] = ()
     settled: tuple[ConflictBody, ...] = ()
     suspended: tuple[str, ...] = ()
+    taken_in: tuple[str, ...] = ()
     unconfirmed: int = 0
     notes: tuple[EchoNote, ...] = ()
 
@@ -73,6 +85,8 @@ def sync(
     report = take_in(base, say, dry_run=dry_run, ahead=ahead)
     if not dry_run and base.log().updating() is not None:
         finish_update(base)
+    if not dry_run:
+        note_read(base)
     return report
 
 
@@ -87,14 +101,15 @@ def take_in(
     if (lost := base.lost()) is not None:
         raise NeedsDecision(lost.sentence(), next_step(base))
     log = base.log()
+    more = news_of_others(base, log)
     known = known_digests(log).get(digest)
-    if known is not None:
+    if known is not None and not more:
         if not dry_run and fold_if_long(base):
             say("Folded the store's write-ahead log.")
         return _report("unchanged", base, known)
     say(f"Reading {base.project.shown(path)} …")
-    if log.refinements():
-        return _rebase(base, say, dry_run)
+    if log.refinements() or more:
+        return _rebase(base, say, dry_run, more)
     from deeprefine_graphdb.project.source import read_source
 
     graph = read_source(path)
@@ -102,14 +117,15 @@ def take_in(
     return _load(base, graph, log, dry_run)
 
 
-def _rebase(base: KnowledgeBase, say: Say, dry_run: bool) -> SyncReport:
+def _rebase(base: KnowledgeBase, say: Say, dry_run: bool, more: Sequence[NewRecord]) -> SyncReport:
     from deeprefine_graphdb.project.rebase import plan_rebase, write_rebase
     from deeprefine_graphdb.project.source import read_source
 
     found = read_source(base.project.graph_json)
     say("Deriving the refinements again …")
     warnings, nodes, links = tuple(found.warnings), len(found.nodes.id), len(found.links.key)
-    rebased = plan_rebase(base, found)
+    rebased = plan_rebase(base, found, more)
+    _refuse_unknown(base, found, rebased)
     del found
     derivation = rebased.derivation
     report = _report("rebased", base, rebased.body).model_copy(
@@ -123,14 +139,26 @@ def _rebase(base: KnowledgeBase, say: Say, dry_run: bool) -> SyncReport:
             "opened": derivation.opened,
             "settled": derivation.settled,
             "suspended": tuple(sorted(derivation.suspended)),
+            "taken_in": tuple(str(one.body["id"]) for one in more if one.kind == RefinementBody.KIND),
             "unconfirmed": len(rebased.body.unconfirmed),
             "notes": rebased.body.notes,
         }
     )
     if not dry_run:
         say(f"Loading {nodes:,} nodes and {links:,} links …")
+        base.project.prepare()
         write_rebase(base, rebased)
     return report
+
+
+def _refuse_unknown(base: KnowledgeBase, found: GraphFile, rebased: Rebased) -> None:
+    """Refuse to make a store of a file with refinements in it that no log here tells of: they would be there twice."""
+    if not base.has_store() and rebased.body.base_digest == found.digest and f'"{STAMP}"' in found.text:
+        raise NeedsDecision(
+            f"{base.project.graph_json} is not as any log in {base.project.log} says it was written, so its "
+            "refinements cannot be told from graphify's own work.",
+            "Run `deeprefine-db sync` and `deeprefine-db export` where it comes from, and commit what they write.",
+        )
 
 
 def _load(base: KnowledgeBase, graph: GraphFile, log: Log, dry_run: bool) -> SyncReport:

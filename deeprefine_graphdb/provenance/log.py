@@ -21,6 +21,7 @@ from deeprefine_graphdb.provenance.entries import (
     RefinementState,
     TokenUse,
 )
+from deeprefine_graphdb.provenance.order import Order
 from deeprefine_graphdb.provenance.records import (
     AnyBody,
     ConflictBody,
@@ -71,12 +72,17 @@ class Log:
     def active(self) -> tuple[str, ...]:
         """Give the ids of the refinements that are applied and not undone, in order of activation."""
         order: dict[str, None] = {}
-        for _, body in self.bodies(EventBody):
+        for _, body in self.order.in_order(self.bodies(EventBody)):
             if body.of_kind == "refinement" and body.event in {"applied", "undone"}:
                 order.pop(body.of, None)
                 if body.event == "applied":
                     order[body.of] = None
         return tuple(order)
+
+    @cached_property
+    def order(self) -> Order:
+        """The order of the records, which all stores that share them agree on."""
+        return Order(self.records)
 
     @cached_property
     def _refinements(self) -> dict[str, tuple[Record, RefinementBody]]:
@@ -184,7 +190,7 @@ class Log:
 
     def resolutions(self) -> tuple[Resolution, ...]:
         """Give every word of a person on a conflict, oldest first."""
-        return tuple(body.resolution for _, body in self.bodies(ResolutionBody))
+        return tuple(body.resolution for _, body in self.order.in_order(self.bodies(ResolutionBody)))
 
     def refinement_body(self, refinement_id: str) -> RefinementBody:
         """Give the body of one refinement by its whole id. Raises ``KeyError``."""
@@ -364,8 +370,3 @@ class Log:
             f"{given!r} is the beginning of {len(found)} {what}s: {', '.join(found[:5])}.",
             f"See `{command}`.",
         )
-
-
-def active(records: Iterable[Record]) -> list[tuple[Record, RefinementBody]]:
-    """Give the active refinements with their records, in the order of activation (a redo goes last)."""
-    return Log(records).active_bodies()

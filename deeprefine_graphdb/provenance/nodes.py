@@ -20,13 +20,10 @@ from deeprefine_graphdb.provenance.records import (
     ProposedAction,
     QueryBody,
     RefinementBody,
-    ResolutionBody,
     ReviewBody,
-    SettledBody,
     StepBody,
     SyncBody,
     TraceBody,
-    UpdateBody,
     read_body,
     read_effects,
 )
@@ -61,7 +58,7 @@ def rows_of(record: NewRecord) -> Iterator[Row]:
             yield _snapshot(body, ts)
         case ConflictBody():
             yield _conflict(body, ts)
-        case SettledBody() | ResolutionBody() | UpdateBody():
+        case _:
             return
 
 

@@ -1,10 +1,10 @@
-"""The bodies of records about what became of refinements on a graph.json that changed."""
+"""The bodies of records about what became of refinements: on a graph.json that changed, and beside other stores'."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from deeprefine_graphdb.model.actions import Resolution
+from deeprefine_graphdb.model.actions import Frozen, Resolution
 from deeprefine_graphdb.provenance.body import Body
 
 How = Literal["ours", "theirs", "drop", "healed", "undone"]
@@ -52,3 +52,23 @@ class ResolutionBody(Body):
     resolution: Resolution
     by: str = ""
     note: str = ""
+
+
+class Origins(Frozen):
+    """Refinements of one side, made in the knowledge of the same refinements of other sides (``aware``)."""
+
+    side: str
+    aware: tuple[str, ...] = ()
+    refinements: tuple[str, ...]
+
+
+class UnionBody(Body):
+    """The records that follow were taken in from the logs of other stores of the same knowledge base.
+
+    ``taken`` are the ids of those that have a place in the order of all stores: refinements, what happened to them,
+    and words on conflicts. ``origins`` say whose the refinements are.
+    """
+
+    KIND = "union"
+    taken: tuple[str, ...]
+    origins: tuple[Origins, ...] = ()

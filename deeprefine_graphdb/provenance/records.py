@@ -18,8 +18,10 @@ from deeprefine_graphdb.model.write import NewRecord, Record
 from deeprefine_graphdb.provenance.body import Body
 from deeprefine_graphdb.provenance.outcome_records import ConflictBody as ConflictBody
 from deeprefine_graphdb.provenance.outcome_records import How as How
+from deeprefine_graphdb.provenance.outcome_records import Origins as Origins
 from deeprefine_graphdb.provenance.outcome_records import ResolutionBody as ResolutionBody
 from deeprefine_graphdb.provenance.outcome_records import SettledBody as SettledBody
+from deeprefine_graphdb.provenance.outcome_records import UnionBody as UnionBody
 from deeprefine_graphdb.provenance.outcome_records import UpdateBody as UpdateBody
 from deeprefine_graphdb.review.models import WhatIf
 from deeprefine_graphdb.stores.journal import RESTORE, record_hash
@@ -284,6 +286,7 @@ AnyBody = (
     | SettledBody
     | ResolutionBody
     | UpdateBody
+    | UnionBody
 )
 
 BODIES: Mapping[str, type[AnyBody]] = {each.KIND: each for each in get_args(AnyBody)}

@@ -17,6 +17,7 @@ from deeprefine_graphdb.stores.journal import Journal, chain, pack
 from deeprefine_graphdb.stores.locks import store_lock
 from deeprefine_graphdb.stores.opening import base_of, opened
 from deeprefine_graphdb.stores.protocol import Generation
+from deeprefine_graphdb.stores.second_name import keep, second_name
 from deeprefine_graphdb.stores.urls import Place, parse_url
 from deeprefine_loaders.atomic import fsync_directory
 from deeprefine_loaders.basefile import NAMES, write_index, write_text
@@ -45,8 +46,10 @@ def load_generation(
         _check_log(journal, state)
         chained = chain(records, state.seq, state.head)
         state = _after(state, chained)
-        _put_in_place(place, state.store_id, _filling(place, generation, state, journal))
+        directory = _put_in_place(place, state.store_id, _filling(place, generation, state, journal))
         journal.append(chained)
+        keep(journal, second_name(place.directory, state.store_id))
+        generations.note_journal(directory, journal.size())
     return state
 
 
@@ -166,8 +169,8 @@ def _fresh(engine: str, directory: Path, pool: int) -> Engine:
     return Engine(engine, directory / f"graph.{engine}", read_only=False, pool_bytes=pool)
 
 
-def _put_in_place(place: Place, store_id: str, build: Callable[[Path], None]) -> None:
-    """Build a generation and make it the one that counts; one that cannot be built is removed again."""
+def _put_in_place(place: Place, store_id: str, build: Callable[[Path], None]) -> Path:
+    """Build a generation, make it the one that counts and give its folder; one that cannot be built is removed."""
     directory, engine = place.directory, place.engine
     target = generations.new_generation(directory)
     try:
@@ -184,6 +187,7 @@ def _put_in_place(place: Place, store_id: str, build: Callable[[Path], None]) ->
     pointer = generations.Pointer(FORMAT_VERSION, engine, store_id, target.name)
     generations.write_pointer(directory, pointer)
     generations.mark_generation(directory, pointer)
+    return target
 
 
 def _same_file(source: Path, target: Path) -> None:

@@ -16,6 +16,7 @@ from deeprefine_graphdb.stores.engine import Engine, wal_path
 from deeprefine_graphdb.stores.generations import Pointer
 from deeprefine_graphdb.stores.journal import Journal
 from deeprefine_graphdb.stores.locks import dead_writer, forget_dead, store_lock
+from deeprefine_graphdb.stores.second_name import bring_back, keep, second_name
 from deeprefine_graphdb.stores.urls import Place, parse_url
 from deeprefine_loaders.basefile import BASE_NAME, INDEX_NAME, BaseFile
 from deeprefine_loaders.errors import FormatError
@@ -60,14 +61,18 @@ def opened(
         engine.close()
         raise
     try:
-        store = EmbeddedStore(engine, base, Journal.of(log_dir, pointer.store_id))
+        journal = Journal.of(log_dir, pointer.store_id)
+        kept = second_name(place.directory, pointer.store_id)
+        store = EmbeddedStore(engine, base, journal)
         _check_format(place, store.state().format)
         if base.digest != store.state().base_digest:
             raise StoreDamaged(
                 f"The base in {place.directory / pointer.generation} is not the one that its database was made of.",
                 _REBUILD,
             )
+        bring_back(journal, kept)
         store.heal()
+        keep(journal, kept)
         generations.remove_superseded(place.directory, pointer.generation)
         forget_dead(place.directory)
         yield engine, store

@@ -59,6 +59,12 @@ def journal(base: KnowledgeBase) -> Path:
     return found
 
 
+def no_journal(base: KnowledgeBase) -> None:
+    journal(base).unlink()
+    for kept in base.project.store.glob("journal-*"):
+        kept.unlink()
+
+
 def generation(base: KnowledgeBase) -> Path:
     (found,) = base.project.store.glob("gen-*")
     return found
@@ -200,7 +206,7 @@ def test_a_pointer_and_a_journal_that_are_gone_are_told_from_a_new_knowledge_bas
 ) -> None:
     name = journal(base).name
     no_pointer(base)
-    journal(base).unlink()
+    no_journal(base)
     with pytest.raises(NeedsDecision, match="generations of one lie there") as refused:
         sync(base)
     assert name in refused.value.hint
@@ -210,7 +216,7 @@ def test_a_pointer_and_a_journal_that_are_gone_are_told_from_a_new_knowledge_bas
 def test_a_journal_that_is_gone_is_to_be_restored_and_nothing_says_it_is_empty(base: KnowledgeBase) -> None:
     kept = journal(base).read_bytes()
     path = journal(base)
-    path.unlink()
+    no_journal(base)
     fresh = knowledge_base(base.project.root)
     for job in (fresh.log, lambda: state_of(fresh), lambda: sync(fresh), lambda: rebuild(fresh)):
         with pytest.raises(StoreDamaged, match=r"missing or empty.*Restore the journal"):
@@ -221,6 +227,24 @@ def test_a_journal_that_is_gone_is_to_be_restored_and_nothing_says_it_is_empty(b
     assert fresh.project.root.is_dir()
     path.write_bytes(kept)
     assert check(fresh).healthy
+
+
+@pytest.mark.parametrize("left", [0, 1, 4])
+def test_a_journal_in_whose_place_version_control_put_an_earlier_state_is_brought_back(
+    base: KnowledgeBase, left: int
+) -> None:
+    path = journal(base)
+    whole = path.read_bytes()
+    path.unlink()
+    if left:
+        path.write_bytes(b"".join(whole.splitlines(keepends=True)[:left]))
+    fresh = knowledge_base(base.project.root)
+    assert fresh.log().records == base.log().records
+    assert path.read_bytes() == whole
+    apply(fresh, 'insert_edge("Client", "feeds", "Cache")', name="p3")
+    path.unlink()
+    assert check(knowledge_base(base.project.root)).healthy
+    assert len(path.read_bytes()) > len(whole)
 
 
 def test_a_journal_that_was_cut_is_not_taken_for_the_whole_log(base: KnowledgeBase) -> None:
@@ -315,6 +339,7 @@ def test_of_several_journals_the_one_that_the_export_names_is_rebuilt(
     no_store(base)
     sidecar = base.project.sidecar.read_bytes()
     base.project.sidecar.unlink()
+    base.project.here.unlink()
     with pytest.raises(StoreDamaged, match=r"the logs of 2 stores.*Leave only that one"):
         rebuild(base)
     base.project.sidecar.write_bytes(sidecar)

@@ -19,6 +19,7 @@ from deeprefine_graphdb.stores import bulk, generations, loading
 from deeprefine_graphdb.stores.engine import Engine
 from deeprefine_graphdb.stores.journal import Journal
 from deeprefine_graphdb.stores.protocol import Generation
+from deeprefine_graphdb.stores.second_name import second_name
 from deeprefine_loaders.graphfile import parse_graph
 from tests.contract.harness import (
     A_B_C,
@@ -266,6 +267,7 @@ def test_a_journal_that_is_gone_is_to_be_restored(loaded: Harness, left: bytes |
     change(loaded)
     change(loaded, "m")
     loaded.journal.path.unlink()
+    second_name(store_directory(loaded), STORE_ID).unlink()
     if left is not None:
         loaded.journal.path.write_bytes(left)
     with (
@@ -273,6 +275,37 @@ def test_a_journal_that_is_gone_is_to_be_restored(loaded: Harness, left: bytes |
         loaded.open(),
     ):
         raise AssertionError
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_a_journal_that_version_control_replaced_goes_on_under_its_second_name(
+    loaded: Harness, monkeypatch: pytest.MonkeyPatch, linked: bool
+) -> None:
+    if not linked:
+        monkeypatch.setattr(os, "link", _no_link)
+    change(loaded)
+    with loaded.open("read"):
+        pass
+    path = loaded.journal.path
+    whole = path.read_bytes()
+    path.unlink()
+    path.write_bytes(whole.splitlines(keepends=True)[0])
+    with loaded.open() as store:
+        assert path.read_bytes() == whole
+        assert store.state().seq == len(whole.splitlines())
+    change(loaded, "m")
+    grown = path.read_bytes()
+    assert grown.startswith(whole)
+    path.unlink()
+    other = whole[::-1].strip() + b"\n"
+    path.write_bytes(other)
+    with pytest.raises(StoreDamaged), loaded.open():
+        raise AssertionError
+    assert path.read_bytes() == other
+
+
+def _no_link(*_: object) -> None:
+    raise OSError
 
 
 def test_a_journal_that_is_a_folder_is_named(loaded: Harness) -> None:
@@ -443,6 +476,7 @@ def test_everything_of_a_store_is_below_its_directory(loaded: Harness) -> None:
         "CURRENT",
         "gen-000001",
         "holders",
+        f"journal-{STORE_ID}.jsonl",
         "lock",
         "turnstile",
     ]

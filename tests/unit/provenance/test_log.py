@@ -7,7 +7,7 @@ import pytest
 from deeprefine_graphdb.graph.rewind import written
 from deeprefine_graphdb.model.errors import UsageError
 from deeprefine_graphdb.model.write import NewRecord
-from deeprefine_graphdb.provenance.log import Log, active
+from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import (
     ConflictBody,
     ExportBody,
@@ -28,7 +28,7 @@ def test_active_refinements_stand_in_the_order_of_their_activation() -> None:
         event("applied", "r1", 2),
     )  # fmt: skip
     assert Log(records).active() == ("r3", "r1")
-    assert [(record.seq, body.id) for record, body in active(records)] == [(5, "r3"), (1, "r1")]
+    assert [(record.seq, body.id) for record, body in Log(records).active_bodies()] == [(5, "r3"), (1, "r1")]
 
 
 def test_an_event_of_a_proposal_activates_nothing() -> None:

@@ -18,6 +18,7 @@ from deeprefine_graphdb.provenance.records import (
     ConflictBody,
     EventBody,
     ExportBody,
+    Origins,
     ProposalBody,
     QueryBody,
     RefinementBody,
@@ -26,6 +27,7 @@ from deeprefine_graphdb.provenance.records import (
     SettledBody,
     StepBody,
     SyncBody,
+    UnionBody,
     UpdateBody,
     new_id,
     now,
@@ -50,6 +52,7 @@ SAMPLES: list[AnyBody] = [
     SettledBody(id="v1", conflict="c", how="ours"),
     ResolutionBody(id="w", conflict="c", resolution=Resolution(action="r1.1", keep="ours")),
     UpdateBody(id="g", phase="started", base_digest="b"),
+    UnionBody(id="u", taken=("r1",), origins=(Origins(side="y1", aware=("r2",), refinements=("r1",)),)),
 ]
 
 
