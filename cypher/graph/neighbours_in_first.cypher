@@ -1,5 +1,5 @@
-// Tell the 128 lowest keys of the live edges that reach an entity, self loops too, as neighbours_in does; slower than
-// taking any.
+// Tell the 128 lowest keys of the live edges that reach an entity, self loops too, and of each the text that one that
+// is as in the base does not have: for an entity with so many that neighbours does not tell all.
 // params: id STRING NOT NULL
 // columns: key STRING, raw STRING
 MATCH (:Entity {id: $id})<-[r:RELATES]-(:Entity)

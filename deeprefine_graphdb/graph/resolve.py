@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
+from functools import lru_cache
 
 from deeprefine_graphdb.graph.view import GraphView
 from deeprefine_graphdb.model.errors import ActionRefused, AmbiguousName
-from deeprefine_graphdb.model.graph import Entity, Names
+from deeprefine_graphdb.model.graph import Entity
 from deeprefine_loaders.identity import column_text, norm_label
 
 MAX_CANDIDATES_NAMED = 8
@@ -76,8 +78,8 @@ def candidates(view: GraphView, name: str) -> tuple[str, ...]:
 def present(view: GraphView, name: str) -> tuple[str, ...]:
     """Give what :func:`candidates` gives, former names left out."""
     rows = view.names(norm_label(name))
-    exact = tuple(i for i, label in zip(rows.ids, rows.labels, strict=True) if label == name)
-    return exact or _qualified(view, name) or rows.ids
+    exact = [i for i, label in zip(rows.ids, rows.labels, strict=True) if label == name]
+    return tuple(exact) or _qualified(view, name) or rows.ids
 
 
 def rivals(view: GraphView, entity_id: str, label: str) -> tuple[str, ...]:
@@ -90,7 +92,8 @@ def rivals(view: GraphView, entity_id: str, label: str) -> tuple[str, ...]:
 def ambiguous(view: GraphView, name: str, ids: tuple[str, ...]) -> AmbiguousName:
     """Make the refusal of a name that stands for several entities, with names that would resolve."""
     rows = view.names(norm_label(name))
-    known = {i: (label, file) for i, label, file in zip(rows.ids, rows.labels, rows.files, strict=True)}
+    named = set(ids[:MAX_CANDIDATES_NAMED])
+    known = {i: (rows.labels[n], rows.files[n]) for n, i in enumerate(rows.ids) if i in named}
     shown = []
     for entity_id in ids[:MAX_CANDIDATES_NAMED]:
         label, file = known.get(entity_id) or _label_and_file(view, entity_id)
@@ -132,22 +135,23 @@ def _qualified(view: GraphView, name: str) -> tuple[str, ...]:
         if file and label:
             rows = view.names(norm_label(label))
             asked = _segments(file)
-            last = asked[-1] if asked else ""
-            near = [n for n, known_file in enumerate(rows.files) if last in known_file]
-            found = tuple(
-                rows.ids[n] for n in near if rows.labels[n] == label and _ends_with(rows.files[n], asked)
-            )
+            near = _by_file_name(rows.files).get(asked[-1], ()) if asked else range(len(rows.ids))
+            found = [n for n in near if rows.labels[n] == label and _ends_with(rows.files[n], asked)]
             if found:
-                return _closest(rows, found, file)
+                # One whose whole path is the given one goes before others that merely end with it.
+                whole = [n for n in found if _segments(rows.files[n]) == asked]
+                return tuple(rows.ids[n] for n in whole or found)
         at = name.find("::", at + 1)
     return ()
 
 
-def _closest(rows: Names, found: tuple[str, ...], file: str) -> tuple[str, ...]:
-    """Prefer the one whose whole path is the given one over others that merely end with it."""
-    files = dict(zip(rows.ids, rows.files, strict=True))
-    whole = tuple(i for i in found if _segments(files[i]) == _segments(file))
-    return whole or found
+@lru_cache(maxsize=16)
+def _by_file_name(files: tuple[str, ...]) -> dict[str, list[int]]:
+    """Give the places of paths by their last segment: a label may stand in some thousands of files."""
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for place, file in enumerate(files):
+        places[file.replace("\\", "/").rstrip("/").rpartition("/")[2]].append(place)
+    return places
 
 
 def _ends_with(file: str, asked: list[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from deeprefine_graphdb.model.errors import RevisionMoved, StoreDamaged, UsageError, WriteFailed
@@ -19,7 +19,8 @@ from deeprefine_loaders.basefile import BaseFile
 Answer = TypeVar("Answer")
 _TEXT_BATCH = 20_000
 _WAYS = ("out", "in")
-_BOUND = 128  # as the statements graph/neighbours_* have it
+_BOUND = 512  # as the statement graph/neighbours has it
+_FIRST = 128  # as the statements graph/neighbours_*_first have it
 _ADVANCING = ("revision", "seq", "head", "tail")
 _AS_IN_BASE = (None, None)
 
@@ -75,6 +76,14 @@ class EmbeddedStore:
 
     def neighbours(self, entity_id: str, limit: int) -> list[Edge]:
         """Give at most ``limit`` live edges out and ``limit`` in, lowest keys first, self loops once."""
+        states = self._run("graph/neighbours", {"id": entity_id})
+        if len(states) <= _BOUND:
+            out = sorted({key for key, _, leaves in states if leaves})[:limit]
+            into = sorted(key for key, _, leaves in states if not leaves)[:limit]
+            changed = {key for key, raw, _ in states if raw is not None}
+            keys = sorted(out + into)
+            if changed.isdisjoint(keys) and (edges := self._base_edges(keys)) is not None:
+                return edges
         found = {edge.key: edge for way in _WAYS for edge in self._lowest(way, entity_id, limit)}
         return [found[key] for key in sorted(found)]
 
@@ -161,33 +170,33 @@ class EmbeddedStore:
         self._base.close()
 
     def _lowest(self, way: str, entity_id: str, limit: int) -> list[Edge]:
-        """Ask without an order first: it is faster, and all there is unless there are very many.
+        """Give the first edges one way of an entity that has very many, or some that differ from the base.
 
         A self loop counts among the edges out only.
         """
         params = {"id": entity_id}
-        states = self._run(f"graph/neighbours_{way}", params)
-        whole = len(states) <= _BOUND
-        if not whole:
+        if limit <= _FIRST:
             states = self._run(f"graph/neighbours_{way}_first", params)
-        if limit <= _BOUND and not any(raw for _, raw in states):
-            edges = self._base_edges(sorted(key for key, _ in states), way, limit)
-            if edges is not None and (whole or len(edges) == limit):
-                return edges
+            if not any(raw for _, raw in states):
+                edges = self._base_edges((key for key, _ in states), way, limit)
+                if edges is not None and (len(states) < _FIRST or len(edges) == limit):
+                    return edges
         found = [rows.live_edge(row) for row in self._run(f"graph/edges_{way}", params)]
         return sorted((edge for edge in found if _counts(edge, way)), key=lambda edge: edge.key)[:limit]
 
-    def _base_edges(self, keys: Sequence[str], way: str = "out", limit: int = _BOUND) -> list[Edge] | None:
+    def _base_edges(
+        self, keys: Iterable[str], way: str = "out", limit: int | None = None
+    ) -> list[Edge] | None:
         """Give the first ``limit`` edges of some keys as the base has them, or ``None`` when it lacks one."""
         found: list[Edge] = []
         for key in keys:
+            if len(found) == limit:
+                break
             edge = rows.base_edge(self._base, key)
             if edge is None:
                 return None
             if _counts(edge, way):
                 found.append(edge)
-                if len(found) == limit:
-                    break
         return found
 
     def _next(self, plan: WritePlan) -> tuple[StoreState, tuple[Record, ...]]:

@@ -184,8 +184,11 @@ class Engine:
         """Run a statement as :meth:`run` does, when its parameters have been checked before."""
         with self._sessions.one() as session:
             result = self._execute(session, name, params)
+            more, take, found = result.has_next, result.get_next, []
             try:
-                return [tuple(row) for row in result.get_all()]
+                while more():
+                    found.append(tuple(take()))
+                return found
             finally:
                 result.close()
 

@@ -18,13 +18,15 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from .errors import FormatError
-from .header import KIND_OF_SECTION, SECTIONS_OF_KIND, Header
+from .header import SECTIONS_OF_KIND, Header
 
 MAGIC = b"deeprefine base index 2\n"
 _HEAD = struct.Struct(f"<{len(MAGIC)}sQI")
 _SPAN = struct.Struct("<QQ")
 _DIGEST = 12
 _ENTRY = _DIGEST + 4
+_BITS = 8 * _DIGEST
+_NEAR = 64
 
 
 class Found(NamedTuple):
@@ -83,10 +85,15 @@ class Index:
                 self._spans[section.name] = place
                 place += _SPAN.size * section.count
             self._entries: dict[str, tuple[int, int]] = {}
+            self._sections: dict[str, list[tuple[str, int, int]]] = {}
             for kind in SECTIONS_OF_KIND:
                 count = sum(section.count for section in self.header.of_kind(kind))
                 self._entries[kind] = (place, count)
                 place += _ENTRY * count
+                self._sections[kind] = [
+                    (section.name, section.count, self._spans[section.name])
+                    for section in self.header.of_kind(kind)
+                ]
             if place != len(data):
                 raise ValueError("another length")
         except (ValueError, KeyError, TypeError, AttributeError, struct.error) as error:
@@ -104,8 +111,31 @@ class Index:
 
     def find(self, kind: str, key: str) -> Found | None:
         """Find an object by kind and key, or give ``None``."""
-        digest = _digest(key)
+        at = self._search(kind, _digest(key))
+        return None if at is None else self._found(kind, at)
+
+    def _search(self, kind: str, digest: bytes) -> int | None:
+        """Give the ordinal of the first object with a digest.
+
+        Digests are spread evenly, so a wanted one stands about where its share of their range says, and closer to
+        where the one that stands there says. Where it does not, as in a damaged file, it is sought by halves.
+        """
         place, count = self._entries[kind]
+        if not count:
+            return None
+        data, wanted = self._data, int.from_bytes(digest, "big")
+        guess = wanted * count >> _BITS
+        at = place + _ENTRY * guess
+        guess += (wanted - int.from_bytes(data[at : at + _DIGEST], "big")) * count >> _BITS
+        guess = min(max(guess, 0), count)
+        start, end = max(guess - _NEAR, 0), min(guess + _NEAR, count)
+        near = data[place + _ENTRY * start : place + _ENTRY * end]
+        at = near.find(digest)
+        if at > 0 and at % _ENTRY == 0:
+            return int.from_bytes(near[at + _DIGEST : at + _ENTRY], "big")
+        return self._search_by_halves(place, count, digest)
+
+    def _search_by_halves(self, place: int, count: int, digest: bytes) -> int | None:
         low, high = 0, count
         while low < high:
             middle = (low + high) // 2
@@ -117,8 +147,7 @@ class Index:
         at = place + _ENTRY * low
         if low == count or self._data[at : at + _DIGEST] != digest:
             return None
-        ordinal = int.from_bytes(self._data[at + _DIGEST : at + _ENTRY], "big")
-        return self._found(kind, ordinal)
+        return int.from_bytes(self._data[at + _DIGEST : at + _ENTRY], "big")
 
     def missing(self, kind: str, keys: Iterable[str]) -> list[Found]:
         """Give the objects of a kind whose key is not among these, in file order."""
@@ -133,11 +162,11 @@ class Index:
         return [found for at in sorted(ordinals) if (found := self._found(kind, at)) is not None]
 
     def _found(self, kind: str, ordinal: int) -> Found | None:
-        for section in self.header.sections:
-            if KIND_OF_SECTION[section.name] == kind:
-                if ordinal < section.count:
-                    return Found(section.name, ordinal, *self.span(section.name, ordinal))
-                ordinal -= section.count
+        for section, count, place in self._sections[kind]:
+            if ordinal < count:
+                start, end = _SPAN.unpack_from(self._data, place + _SPAN.size * ordinal)
+                return Found(section, ordinal, start, end)
+            ordinal -= count
         return None
 
 
