@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from benchmarks.bench import COMMAND_WARM_UPS, Bench, Work, times_of
-from benchmarks.measure import Ran
 from benchmarks.rebase_jobs import STAND_IN
 from benchmarks.report import Row
 
@@ -70,7 +68,8 @@ class RebaseRows:
         return bench.row(work, ran, f"{LOG}, {len(report['suspended'])} suspended")
 
     def _sync_unchanged(self, work: str) -> Row:
-        return self._commands(work, lambda _: self._bench.command("sync"), LOG)
+        bench = self._bench
+        return bench.row(work, [bench.command("sync") for _ in range(bench.counts.commands)], LOG)
 
     def _update(self, work: str) -> Row:
         bench, ran, own = self._bench, [], []
@@ -97,11 +96,10 @@ class RebaseRows:
     def _undo_free(self, work: str) -> Row:
         ids = self._undos["free"]
         ran = [self._bench.command("undo", each) for each in ids]
-        return self._bench.row(work, ran[COMMAND_WARM_UPS:], f"{self._undos['active']} refinements active")
+        return self._bench.row(
+            work, ran[COMMAND_WARM_UPS:], f"{self._undos['active']} active before the first"
+        )
 
     def _undo_met(self, work: str) -> Row:
         ran = [self._bench.command("undo", each) for each in self._undos["met"]]
         return self._bench.row(work, ran, "one of the first, met by one of the last")
-
-    def _commands(self, work: str, once: Callable[[int], Ran], note: str) -> Row:
-        return self._bench.row(work, [once(n) for n in range(self._bench.counts.commands)], note)

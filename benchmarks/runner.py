@@ -38,18 +38,14 @@ class Runner:
 
     def rows(self, only: Sequence[str] = ()) -> list[Row]:
         """Measure everything that this program does, or the works whose names have one of these parts in them."""
-        chosen = [
-            (name, measure)
-            for name, measure in self._works()
-            if not only or any(part.lower() in name.lower() for part in only)
-        ]
+        chosen = picked(self.works(), only)
         self._make_root()
         self._choose()
         if chosen and chosen[0][0] != FIRST_SYNC:
             self._bench.command("sync")
         return [measure(name) for name, measure in chosen]
 
-    def _works(self) -> list[Work]:
+    def works(self) -> list[Work]:
         """Give all works in an order in which none spoils a later one."""
         return [
             (FIRST_SYNC, self._first_sync),
@@ -182,3 +178,9 @@ class Runner:
     def _wal(self) -> int:
         store = self._root / "graphify-out" / ".deeprefine" / "store"
         return sum(path.stat().st_size for path in store.glob("*/*.wal"))
+
+
+def picked(works: Sequence[Work], only: Sequence[str]) -> list[Work]:
+    """Give the works whose names have one of these parts in them, in any case of letters; all without any part."""
+    parts = [part.lower() for part in only]
+    return [work for work in works if not parts or any(part in work[0].lower() for part in parts)]
