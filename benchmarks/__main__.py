@@ -13,10 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks.bench import Counts
 from benchmarks.graphs import graph_file
 from benchmarks.peer import VERSION, Peer
 from benchmarks.report import COMPARED_HEAD, ROW_HEAD, Compared, Row, compared_cells, row_cells, table
-from benchmarks.runner import Counts, Runner
+from benchmarks.runner import Runner
 
 FEW = Counts(quick=40, warm_ups=5, commands=5, syncs=1, merges=1, exports=2, peer=1)
 
@@ -29,8 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except FileNotFoundError as error:
         print(f"Error: {error}", file=sys.stderr)
         return 2
-    peer = Peer.find(given.peer_path) if given.peer else None
-    if given.peer and peer is None:
+    compare = given.peer and not given.only
+    peer = Peer.find(given.peer_path) if compare else None
+    if compare and peer is None:
         print(
             f"Note: no deeprefine-cli {VERSION} found, so nothing is compared; see --peer-path.",
             file=sys.stderr,
@@ -38,7 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="deeprefine-bench-", dir=given.work) as work:
         runner = Runner(Path(work), graph, FEW if given.few else Counts(), _say)
         before = os.getloadavg() if hasattr(os, "getloadavg") else ()
-        rows = runner.rows()
+        rows = runner.rows(given.only)
+        if not rows:
+            print(f"Error: no work has {' or '.join(given.only)} in its name.", file=sys.stderr)
+            return 2
         print(table(ROW_HEAD, [row_cells(row) for row in rows]), flush=True)
         compared = runner.against(peer, rows) if peer else []
         facts = {
@@ -69,6 +74,13 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--peer-path", type=Path, metavar="FILE", help="the peer's command `deeprefine`")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write what was measured to a file too")
+    parser.add_argument(
+        "--only",
+        type=lambda text: [part.strip() for part in text.split(",") if part.strip()],
+        default=[],
+        metavar="WORK[,WORK]",
+        help="measure only the works with one of these in their names, and no peer",
+    )
     parser.add_argument("--few", action="store_true", help="few repeats: a look, not a measurement")
     parser.add_argument("--check", action="store_true", help="exit with 1 when something is over its budget")
     parser.add_argument("--work", type=Path, metavar="DIR", help="where to make the working folder")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import jobs
+from benchmarks import jobs, rebase_jobs
 from benchmarks.graphs import Workload
 
 Job = Callable[[Path, Workload, int, int], dict[str, Any]]
@@ -20,6 +20,11 @@ JOBS: dict[str, Job] = {
     "resolve": jobs.resolve_names,
     "namesakes": jobs.resolve_namesakes,
     "grow": lambda root, load, at_least, proposals: jobs.grow_wal(root, load, at_least, proposals),
+    "log": rebase_jobs.make_log,
+    "undos": rebase_jobs.choose_undos,
+    "derive": rebase_jobs.derive_many,
+    "what-if": rebase_jobs.what_ifs,
+    "update": rebase_jobs.update_once,
     "one": lambda root, load, number, _none: jobs.one_refinement(root, load, number),
 }
 
@@ -31,7 +36,7 @@ def main() -> None:
     parser.add_argument("root", type=Path)
     parser.add_argument("--workload", type=Path)
     parser.add_argument("--first", type=int, default=0, help="repeats, bytes or a number, as the job has it")
-    parser.add_argument("--second", type=int, default=0, help="warm-ups or proposals")
+    parser.add_argument("--second", type=int, default=0, help="warm-ups, or another number")
     given = parser.parse_args()
     if given.job == "choose":
         found = jobs.chosen(given.root)

@@ -23,6 +23,7 @@ MERGES = 4
 HUBS = 200
 SAMPLE = 20_000
 SEED = 20_26
+QUESTION = "Which classes handle the parsing of configuration files?"
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,12 @@ BUDGETS = {
     "resolve a name": Budget(0.005),
     "refuse the commonest label, with candidates": Budget(0.005),
     "export": Budget(2.0, 600),
+    "derive 1,000 refinements of 10 actions": Budget(5.0),
+    "sync of a changed file, 200 refinements": Budget(15.0, 1536),
+    "sync, file unchanged, 200 refinements": Budget(0.5),
+    "update without graphify's own time, 200 refinements": Budget(20.0),
+    "undo, whole command, nothing later meets it": Budget(1.0),
+    "undo, whole command, something later meets it": Budget(15.0),
 }
 
 
