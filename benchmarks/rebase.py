@@ -76,6 +76,7 @@ class RebaseRows:
         for _ in range(bench.counts.syncs):
             one = bench.child("update")
             found = json.loads(one.output)
+            assert found["outcome"] == "rebased", found["outcome"]
             own.append(found["graphify_seconds"])
             ran.append(
                 replace(

@@ -39,9 +39,11 @@ class Runner:
     def rows(self, only: Sequence[str] = ()) -> list[Row]:
         """Measure everything that this program does, or the works whose names have one of these parts in them."""
         chosen = picked(self.works(), only)
+        if not chosen:
+            return []
         self._make_root()
         self._choose()
-        if chosen and chosen[0][0] != FIRST_SYNC:
+        if chosen[0][0] != FIRST_SYNC:
             self._bench.command("sync")
         return [measure(name) for name, measure in chosen]
 

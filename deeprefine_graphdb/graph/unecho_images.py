@@ -37,7 +37,7 @@ def log_images(
                 by_action[_action(entry)].append(entry)
         if action not in by_action and action.rpartition(".")[0] not in refinements:
             return None
-        changes = (effects or {}).get(action, ())
+        changes = effects.get(action, ()) if effects is not None else ()
         return [*by_action.get(action, ()), *_of_effects(action, changes, base)]
 
     return images

@@ -161,15 +161,16 @@ class _Effects(Mapping[str, Sequence[ObjectChange]]):
     def __init__(self, log: Log) -> None:
         self._log = log
         self._known = {body.id for body in log.refinement_bodies()}
+        self._read: dict[str, dict[str, Sequence[ObjectChange]]] = {}
 
     def __getitem__(self, action: str) -> Sequence[ObjectChange]:
         refinement = action.rpartition(".")[0]
         if refinement not in self._known:
             raise KeyError(action)
-        for effect in self._log.effects_of(refinement):
-            if effect.action == action:
-                return effect.changes
-        raise KeyError(action)
+        if refinement not in self._read:
+            effects = self._log.effects_of(refinement)
+            self._read[refinement] = {effect.action: effect.changes for effect in effects}
+        return self._read[refinement][action]
 
     def __iter__(self) -> Iterator[str]:
         return (bound.id for body in self._log.refinement_bodies() for bound in body.actions)
