@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @pass_options
 def command(options: Options, limit: int | None) -> None:
     """List the refinements, the latest first."""
-    entries = options.base().log().refinements()[::-1][:limit]
+    entries = sorted(options.base().log().refinements(), key=lambda entry: entry.ts)[::-1][:limit]
     if not entries:
         note(
             options, "No refinement has been applied yet. Ask a question with `deeprefine-db refine --query`."

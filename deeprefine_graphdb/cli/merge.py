@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 NOTES_SHOWN = 10
 SIDECAR = "export.json"
+LOG_SUFFIX = ".jsonl"
 
 
 @click.command("merge")
@@ -40,19 +41,21 @@ def command(
     not go together are suspended and named, and `conflicts` lists them after the next `sync`. Exits with 1, and
     leaves OURS as it is, when the files cannot be merged.
     """
-    from deeprefine_graphdb.project.merge import merge_graphs, merge_sidecars
+    from deeprefine_graphdb.project.merge import merge_graphs, merge_logs, merge_sidecars
 
-    sidecar = path is not None and Path(path).name == SIDECAR
+    beside = path is not None and (Path(path).name == SIDECAR or Path(path).suffix == LOG_SUFFIX)
     if out is not None and path is not None:
         raise UsageError("With PATH the merged file takes the place of OURS.", "Leave out PATH or --out.")
     try:
-        if sidecar and path is not None:
+        if path is not None and Path(path).suffix == LOG_SUFFIX:
+            report = merge_logs(ours, theirs, path=path)
+        elif path is not None and beside:
             report = merge_sidecars(base, ours, theirs, path=path)
         else:
             report = merge_graphs(base, ours, theirs, path=path, out=out)
     except DeepRefineError as error:
         raise DeepRefineError(f"{path or ours} cannot be merged: {error.message}", error.hint) from error
-    emit(options, report, "" if sidecar else _line(report))
+    emit(options, report, "" if beside else _line(report))
     for text in _notes(report):
         note(options, text)
     for one in report.suspended:

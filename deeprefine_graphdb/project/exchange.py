@@ -15,6 +15,7 @@ from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.rebase import plan_rebase, write_rebase
 from deeprefine_graphdb.project.source import read_source
 from deeprefine_graphdb.project.sync import Say, sync
+from deeprefine_graphdb.project.writing import naming_the_file
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import (
     ConflictBody,
@@ -34,6 +35,7 @@ from deeprefine_graphdb.stores.journal import from_line, record_hash, to_line
 from deeprefine_loaders.atomic import write_durable
 
 CARRIED = (QueryBody, TraceBody, ProposalBody, ReviewBody, RefinementBody, ResolutionBody)
+_AGAIN = "Export the log again where it comes from."
 
 
 class LogReport(Frozen):
@@ -68,7 +70,8 @@ def export_log(base: KnowledgeBase, target: Path) -> LogReport:
     log = base.log()
     if not log.records:
         raise NothingToDo("The log is empty.")
-    write_durable(target, ((to_line(record) + "\n").encode("ascii") for record in log.records))
+    with naming_the_file(target):
+        write_durable(target, ((to_line(record) + "\n").encode("ascii") for record in log.records))
     return LogReport(path=str(target), records=len(log.records), refinements=log.active())
 
 
@@ -136,7 +139,12 @@ def read_log(source: Path) -> Log:
         if record_hash(record.seq, record.prev, record) != record.hash:
             raise DeepRefineError(
                 f"Line {number} of {source} was edited: its hash is not that of its content.",
-                "Export the log again where it comes from.",
+                _AGAIN,
+            )
+        before = records[-1] if records else None
+        if (record.seq, record.prev) != ((before.seq + 1, before.hash) if before else (1, "")):
+            raise DeepRefineError(
+                f"Line {number} of {source} does not follow the line before it: the log is not whole.", _AGAIN
             )
         records.append(record)
     return Log(records)

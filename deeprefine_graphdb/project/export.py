@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +15,7 @@ from deeprefine_graphdb.project.digests import file_digest
 from deeprefine_graphdb.project.interrupted import recover
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase, known_digests
 from deeprefine_graphdb.project.sidecar import says_the_same, sidecar_bytes
+from deeprefine_graphdb.project.writing import naming_the_file
 from deeprefine_graphdb.provenance.compile import record_statements
 from deeprefine_graphdb.provenance.log import Log
 from deeprefine_graphdb.provenance.records import ExportBody, new_id, to_record
@@ -63,7 +63,7 @@ def export(base: KnowledgeBase, *, force: bool = False) -> ExportReport:
         outcome: Literal["written", "unchanged"] = "unchanged"
         if on_disk not in known or _images(known[on_disk].entries()) != _images(manifest):
             outcome = "written"
-            with _naming_the_file(path):
+            with naming_the_file(path):
                 wanted = replace_file(
                     path,
                     graph_bytes(store.base, touched),
@@ -93,7 +93,7 @@ def export_to(base: KnowledgeBase, target: Path) -> ExportReport:
     """
     with base.open("read") as store:
         touched = _touched(store)
-        with _naming_the_file(target):
+        with naming_the_file(target):
             digest = write_out(target, graph_bytes(store.base, touched))
         state = store.state()
         return ExportReport(
@@ -111,6 +111,7 @@ def check_export(base: KnowledgeBase) -> ExportReport:
     with base.open("read") as store:
         touched = _touched(store)
         wanted = render_digest(store.base, edits_of(store.base, touched))
+        differing = len(manifest_of(store.base, touched))
         state = store.state()
     on_disk = file_digest(base.project.graph_json)
     if on_disk != wanted:
@@ -128,7 +129,7 @@ def check_export(base: KnowledgeBase) -> ExportReport:
         file_digest=wanted,
         base_digest=state.base_digest,
         revision=state.revision,
-        touched=len(touched.entities) + len(touched.edges) + len(touched.loose),
+        touched=differing,
     )
 
 
@@ -193,14 +194,3 @@ def _write_sidecar(
             f"{base.project.graph_json} is written, and {path} beside it cannot be: {reason}.",
             "Run `deeprefine-db export` again when it can be written.",
         ) from error
-
-
-@contextmanager
-def _naming_the_file(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise DeepRefineError(f"{path} cannot be written: {reason}.", "The file is as it was.") from error

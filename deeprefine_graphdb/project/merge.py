@@ -23,6 +23,7 @@ from deeprefine_graphdb.project.derivation import active_refinements, in_words
 from deeprefine_graphdb.project.paths import ProjectPaths
 from deeprefine_graphdb.project.sidecar import sidecar_bytes
 from deeprefine_graphdb.project.sides import Committed, Side, committed_side, side_of
+from deeprefine_graphdb.project.writing import naming_the_file
 from deeprefine_graphdb.provenance.union import united
 from deeprefine_loaders.atomic import replace_file, write_durable
 from deeprefine_loaders.basefile import BaseFile
@@ -112,7 +113,8 @@ def merge_graphs(
     for outcome, same, wanted in _one_sided(datas):
         if same:
             if target != ours or outcome == "theirs":
-                replace_file(target, [wanted])
+                with naming_the_file(target):
+                    replace_file(target, [wanted])
             if out is not None:
                 with suppress(FileNotFoundError):
                     _put_beside(out, _beside(ours if outcome == "ours" else theirs).read_bytes())
@@ -130,7 +132,8 @@ def merge_graphs(
     if where is not None:
         digests = (hashlib.sha256(data).hexdigest() for data in datas[1:])
         git.keep_merged(where.top, made.report.file_digest, digests, made.sidecar)
-    replace_file(target, [made.data])
+    with naming_the_file(target):
+        replace_file(target, [made.data])
     if out is not None:
         _put_beside(out, made.sidecar)
     return made.report.model_copy(update={"path": path or str(target)})
@@ -167,6 +170,25 @@ def merge_sidecars(ancestor: Path, ours: Path, theirs: Path, *, path: str) -> Me
         sidecar = merge_sides(sides[0], sides[1], sides[2]).sidecar
     replace_file(ours, [sidecar])
     return MergeReport(outcome="merged", path=path, file_digest=git.digest_in_sidecar(sidecar))
+
+
+def merge_logs(ours: Path, theirs: Path, *, path: str) -> MergeReport:
+    """Merge two states of one store's log into ours: it only grows, so the longer one has all of the other.
+
+    Raises :class:`DeepRefineError` when neither begins with the other; nothing is written then.
+    """
+    mine, other = _read(ours), _read(theirs)
+    outcome: Literal["ours", "theirs"] = "ours" if mine.startswith(other) else "theirs"
+    if outcome == "theirs":
+        if not other.startswith(mine):
+            raise DeepRefineError(
+                "The log of one store went on in two places.",
+                "Keep the log of the folder that the store is in.",
+            )
+        replace_file(ours, [other])
+    return MergeReport(
+        outcome=outcome, path=path, file_digest=hashlib.sha256(max(mine, other, key=len)).hexdigest()
+    )
 
 
 def _of_sidecar(where: Committed, sidecar: Path, name: str) -> Side:

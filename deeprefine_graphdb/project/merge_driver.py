@@ -70,7 +70,7 @@ def _part(project: ProjectPaths, top: Path) -> str:
     files = (
         (paths.graph_json, f"merge={NAME} -text"),
         (paths.sidecar, f"merge={NAME} -text"),
-        (paths.log / "*.jsonl", "-text"),
+        (paths.log / "*.jsonl", f"merge={NAME} -text"),
     )
     lines = (f"{_pattern(path.as_posix())} {says}\n" for path, says in files)
     return f"{START}\n{''.join(lines)}{END}\n"

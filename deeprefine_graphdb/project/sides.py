@@ -139,7 +139,8 @@ def _without_echo(
     if f'"{STAMP}"' in found.text:
         raise DeepRefineError(
             f"Nothing that is committed with {name} tells which part of it are refinements.",
-            "Run `deeprefine-db sync` and `deeprefine-db export` there, commit what they write, and merge again.",
+            "Run `deeprefine-db sync` and `deeprefine-db export` there, commit what they write, and merge again. What "
+            "was fetched without a branch of its own is not seen: fetch it as one (`git fetch WHERE main:theirs`).",
         )
     return Side(found, (), logs)
 

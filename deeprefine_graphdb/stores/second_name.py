@@ -14,6 +14,8 @@ from pathlib import Path
 
 from deeprefine_graphdb.stores.journal import SUFFIX, Journal
 
+_CONFLICT = b"<<<<<<< "
+
 
 def second_name(directory: Path, store_id: str) -> Path:
     """Give the path of the second name in the folder of a store."""
@@ -28,19 +30,30 @@ def keep(journal: Journal, kept: Path) -> None:
 
 
 def bring_back(journal: Journal, kept: Path) -> bool:
-    """Put the whole journal back where an earlier state of it stands in its place, or nothing; tell whether it did."""
+    """Put the whole journal back where an earlier state of it stands in its place, or a conflict of git's, or nothing.
+
+    Tells whether it did.
+    """
     try:
-        if kept.stat().st_size <= journal.size() or (journal.path.exists() and kept.samefile(journal.path)):
+        if journal.path.exists() and kept.samefile(journal.path):
             return False
         there = journal.path.read_bytes() if journal.path.exists() else b""
-        with kept.open("rb") as stream:
-            if stream.read(len(there)) != there:
+        if not _is_conflict(there):
+            if kept.stat().st_size <= len(there):
                 return False
+            with kept.open("rb") as stream:
+                if stream.read(len(there)) != there:
+                    return False
         journal.path.parent.mkdir(parents=True, exist_ok=True)
         _name(kept, journal.path)
     except OSError:
         return False
     return True
+
+
+def _is_conflict(text: bytes) -> bool:
+    """Tell whether git wrote two states of a file into it; a record never begins so."""
+    return text.startswith(_CONFLICT) or b"\n" + _CONFLICT in text
 
 
 def _name(path: Path, name: Path) -> None:

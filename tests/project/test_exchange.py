@@ -212,6 +212,21 @@ def test_on_another_branch_they_are_judged_as_in_a_rebase(
     assert check(second).healthy
 
 
+@pytest.mark.parametrize("lines", ["all but one", "the other way round"])
+def test_a_log_that_is_not_whole_is_refused(
+    first: KnowledgeBase, log: Path, tmp_path: Path, lines: str
+) -> None:
+    second = make_root(tmp_path / "second", BASE)
+    sync(second)
+    before = digest(second)
+    whole = log.read_bytes().splitlines(keepends=True)
+    for at in range(len(whole) - 1) if lines == "all but one" else (None,):
+        log.write_bytes(b"".join(whole[::-1] if at is None else whole[:at] + whole[at + 1 :]))
+        with pytest.raises(DeepRefineError, match="does not follow the line before it"):
+            apply_log(second, log, by="t", say=quiet)
+    assert digest(second) == before
+
+
 def test_a_file_that_was_edited_is_refused(first: KnowledgeBase, log: Path, tmp_path: Path) -> None:
     second = make_root(tmp_path / "second", BASE)
     sync(second)

@@ -23,6 +23,7 @@ from deeprefine_graphdb.project.export import check_export, export, export_to
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
 from deeprefine_graphdb.project.rebuild import rebuild
 from deeprefine_graphdb.project.sync import sync
+from deeprefine_graphdb.project.undo import undo
 from tests.support.jobs import apply, knowledge_base, make_root, small_graph
 
 pytestmark = pytest.mark.engine
@@ -80,6 +81,15 @@ def test_our_own_export_counts_as_unchanged(base: KnowledgeBase) -> None:
     export(base)
     assert sync(base).outcome == "unchanged"
     assert check_export(base).outcome == "checked"
+
+
+def test_the_check_counts_what_differs_from_the_base_and_not_what_once_did(base: KnowledgeBase) -> None:
+    applied = apply(base)
+    written = export(base)
+    assert check_export(base).touched == written.touched > 0
+    undo(base, [applied.refinement.id], by="t")
+    export(base)
+    assert check_export(base).touched == 0
 
 
 def test_a_file_that_is_no_known_state_is_not_overwritten(base: KnowledgeBase) -> None:

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from deeprefine_graphdb.graph.render import graph_digest
+from deeprefine_graphdb.model.errors import DeepRefineError
 from deeprefine_graphdb.project import merge_driver
 from deeprefine_graphdb.project.conflicts import conflicts, resolve_conflict
 from deeprefine_graphdb.project.doctor import check
 from deeprefine_graphdb.project.export import export
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
-from deeprefine_graphdb.project.merge import merge_graphs, merge_sidecars
+from deeprefine_graphdb.project.merge import merge_graphs, merge_logs, merge_sidecars
 from deeprefine_graphdb.project.rebuild import rebuild
 from deeprefine_graphdb.project.sync import sync
 from deeprefine_graphdb.project.undo import undo
@@ -340,6 +341,38 @@ def test_the_manifests_are_merged_whichever_file_git_comes_to_first(
     files[1].write_bytes(files[0].read_bytes())
     assert merge_sidecars(files[0], files[1], files[2], path=path).outcome == "theirs"
     assert files[1].read_bytes() == files[2].read_bytes()
+
+
+def test_a_picked_commit_brings_the_longer_state_of_a_log(ann: Person, bob: Person) -> None:
+    bob.refine('insert_edge("Client", "reads", "Proxy")')
+    ann.refine('insert_edge("Server", "warms", "Cache")')
+    ann.refine('delete_edge("Client", "calls", "Server")')
+    bob.git("remote", "add", "ann", str(ann.root))
+    bob.git("fetch", "-q", "ann")
+    bob.git("cherry-pick", "ann/main")
+    sync(bob.base)
+    bob.commit()
+    bob.git("merge", "-q", "--no-edit", "ann/main")
+    sync(bob.base)
+    bob.commit()
+    ann.pull(bob)
+    sync(ann.base)
+    ann.commit()
+    agree(ann, bob)
+    assert len(ann.base.log().active()) == 4
+
+
+def test_two_states_of_a_log_are_merged_to_the_longer_one(tmp_path: Path) -> None:
+    short, long, other = (tmp_path / name for name in ("short", "long", "other"))
+    short.write_bytes(b"1\n")
+    long.write_bytes(b"1\n2\n")
+    other.write_bytes(b"1\n3\n")
+    assert merge_logs(long, short, path="log/s.jsonl").outcome == "ours"
+    with pytest.raises(DeepRefineError, match="in two places"):
+        merge_logs(other, long, path="log/s.jsonl")
+    assert other.read_bytes() == b"1\n3\n"
+    assert merge_logs(short, long, path="log/s.jsonl").outcome == "theirs"
+    assert short.read_bytes() == long.read_bytes()
 
 
 def test_folders_are_merged_without_git(ann: Person, bob: Person, tmp_path: Path) -> None:

@@ -297,6 +297,11 @@ def test_a_journal_that_version_control_replaced_goes_on_under_its_second_name(
     grown = path.read_bytes()
     assert grown.startswith(whole)
     path.unlink()
+    first, _, rest = grown.partition(b"\n")
+    path.write_bytes(b"<<<<<<< HEAD\n" + first + b"\n=======\n>>>>>>> theirs\n" + rest)
+    with loaded.open("read"):
+        assert path.read_bytes() == grown
+    path.unlink()
     other = whole[::-1].strip() + b"\n"
     path.write_bytes(other)
     with pytest.raises(StoreDamaged), loaded.open():
