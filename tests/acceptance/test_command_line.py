@@ -271,6 +271,7 @@ def test_every_command_prints_json_and_is_silent_beside_it_with_quiet(base: Base
     run("export")
     run("export", "--check")
     run("export", "--out", base.root / "copy.json")
+    run("merge", *[base.root / "copy.json"] * 3)
     run("doctor")
     run("doctor", "--compact")
     run("doctor", "--rebuild")

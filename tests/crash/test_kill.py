@@ -40,15 +40,16 @@ def run_job(job: str, root: Path, at: int, log: Path) -> int:
 
 
 def chosen_steps(job: str, names: list[str]) -> list[int]:
-    """Give every step but the long row of schema statements and copies, of which a few are enough.
+    """Give every step but statements within one transaction or one new database, of which a few are enough.
 
     What builds a generation like a sync, behind whose every step that is killed, is killed behind some.
     """
     plain = [at for at, name in enumerate(names, start=1) if not name.startswith("execute ")]
     if job in LIKE_A_SYNC and not EVERY_STEP:
-        plain = [*plain[::6], *plain[-5:]]
+        plain = [*plain[::9], *plain[-5:]]
     writing = [at for at, name in enumerate(names, start=1) if name.startswith("execute ")]
-    few = writing if EVERY_STEP or len(writing) < 60 else [*writing[::25], *writing[-3:]]
+    apart = 25 if job in LIKE_A_SYNC or job.startswith("sync") else 5
+    few = writing if EVERY_STEP else [*writing[::apart], *writing[-3:]]
     return sorted({*plain, *few})
 
 

@@ -1,7 +1,7 @@
 """Run one job of the product in this process and die by SIGKILL before its n-th durable step.
 
-A step is a statement that an engine runs, an engine's closing, a call that makes something durable or visible, or the
-start of another program.
+A step is a statement with which an engine changes something, an engine's closing, a call that makes something durable
+or visible, or the start of another program.
 Usage: ``python -m tests.support.killer STEP STEPS_FILE JOB ROOT``; a step of 0 kills nothing, and ``NAME+2`` is the
 second one behind the first whose name begins so. The names of the steps that were reached are appended to the file as
 they come.
@@ -18,6 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from deeprefine_graphdb.stores.sessions import Session
+from deeprefine_graphdb.stores.statements import StatementText
 from tests.support.jobs import JOBS
 
 STEPS = ("fsync", "replace", "rename", "link", "unlink", "rmdir", "mkdir")
@@ -45,19 +47,20 @@ class Killer:
             self._write(self._log, f"{name}\n".encode())
 
     def watch(self, owner: Any, name: str, label: Callable[..., str]) -> None:
-        """Let every call of a function count as a step."""
+        """Let every call of a function count as a step, but for those that the label is empty for."""
         original = getattr(owner, name)
 
         def counted(*args: Any, **kwargs: Any) -> Any:
-            self.step(label(*args))
+            if said := label(*args):
+                self.step(said)
             return original(*args, **kwargs)
 
         setattr(owner, name, counted)
 
 
-def _statement(_connection: object, query: object, *_: object) -> str:
-    text = query if isinstance(query, str) else str(getattr(query, "_query", "prepared"))
-    return "execute " + " ".join(text.split())[:60]
+def _statement(_session: object, name: str, statement: StatementText, _params: object) -> str:
+    """Name a statement that changes something; to die before one that reads is to die before the next that does."""
+    return "" if statement.columns else f"execute {name}"
 
 
 def main() -> None:
@@ -68,7 +71,7 @@ def main() -> None:
         killer.watch(os, name, lambda *args, name=name: f"os.{name}")
     killer.watch(subprocess, "run", lambda command, *_, **__: "run " + Path(command[0]).name)
     module = __import__(os.environ.get("DEEPREFINE_TEST_ENGINE", "kuzu"))
-    killer.watch(module.Connection, "execute", _statement)
+    killer.watch(Session, "execute", _statement)
     killer.watch(module.Database, "close", lambda *_: "close database")
     JOBS[job](root)
 
