@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(shutil.which("git") is None, 
 def git(base: Base, *arguments: str, code: int = 0) -> str:
     name = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
     path = environment()["PATH"]
-    env = environment(PATH=f"{Path(sys.executable).parent}:{path}")
+    env = environment(DEEPREFINE_STORE=base.store, PATH=f"{Path(sys.executable).parent}:{path}")
     done = subprocess.run(
         ["git", *name, *arguments], cwd=base.root, env=env, capture_output=True, text=True, check=False
     )

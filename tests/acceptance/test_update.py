@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -99,7 +100,8 @@ def test_after_a_kill_at_any_moment_the_next_update_is_right(base: Base, after: 
 def test_after_a_kill_around_graphify_the_next_update_is_right(base: Base, step: str, tmp_path: Path) -> None:
     edit(base)
     command = [sys.executable, "-m", "tests.support.killer", step, str(tmp_path / "steps"), "real-update"]
-    done = subprocess.run([*command, str(base.root)], env=environment(), capture_output=True, check=False)
+    env = environment(DEEPREFINE_TEST_ENGINE=os.environ.get("DEEPREFINE_TEST_ENGINE", "kuzu"))
+    done = subprocess.run([*command, str(base.root)], env=env, capture_output=True, check=False)
     assert done.returncode == -signal.SIGKILL
     goes_on(base)
 
