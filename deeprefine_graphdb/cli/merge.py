@@ -43,19 +43,20 @@ def command(
     """
     from deeprefine_graphdb.project.merge import merge_graphs, merge_logs, merge_sidecars
 
-    beside = path is not None and (Path(path).name == SIDECAR or Path(path).suffix == LOG_SUFFIX)
+    is_log = path is not None and Path(path).suffix == LOG_SUFFIX
+    is_sidecar = path is not None and Path(path).name == SIDECAR
     if out is not None and path is not None:
         raise UsageError("With PATH the merged file takes the place of OURS.", "Leave out PATH or --out.")
     try:
-        if path is not None and Path(path).suffix == LOG_SUFFIX:
+        if path is not None and is_log:
             report = merge_logs(ours, theirs, path=path)
-        elif path is not None and beside:
+        elif path is not None and is_sidecar:
             report = merge_sidecars(base, ours, theirs, path=path)
         else:
             report = merge_graphs(base, ours, theirs, path=path, out=out)
     except DeepRefineError as error:
         raise DeepRefineError(f"{path or ours} cannot be merged: {error.message}", error.hint) from error
-    emit(options, report, "" if beside else _line(report))
+    emit(options, report, "" if is_log or is_sidecar else _line(report))
     for text in _notes(report):
         note(options, text)
     for one in report.suspended:

@@ -151,8 +151,8 @@ def manifest_between(base: GraphFile, file: GraphFile) -> Iterator[ManifestEntry
         )
 
 
-def objects_of(graph: GraphFile) -> Iterator[tuple[tuple[ObjectName, str], str]]:
-    """Give the text of every node, link and hyperedge of a file by kind and key, and of every header member."""
+def places_of(graph: GraphFile) -> Iterator[tuple[ObjectName, str, str, int, int, int]]:
+    """Give every node, link and hyperedge of a file: kind, key, section, place in it, and where its text stands."""
     columns: dict[ObjectName, list[str]] = {
         "node": graph.nodes.id,
         "link": graph.links.key,
@@ -162,9 +162,15 @@ def objects_of(graph: GraphFile) -> Iterator[tuple[tuple[ObjectName, str], str]]
         at = 0
         for section in graph.header.of_kind(kind):
             spans = graph.spans[section.name]
-            for start, end in zip(spans.starts, spans.ends, strict=True):
-                yield (kind, keys[at]), utf8(graph.text[start:end])
+            for ordinal, (start, end) in enumerate(zip(spans.starts, spans.ends, strict=True)):
+                yield kind, keys[at], section.name, ordinal, start, end
                 at += 1
+
+
+def objects_of(graph: GraphFile) -> Iterator[tuple[tuple[ObjectName, str], str]]:
+    """Give the text of every node, link and hyperedge of a file by kind and key, and of every header member."""
+    for kind, key, _, _, start, end in places_of(graph):
+        yield (kind, key), utf8(graph.text[start:end])
     for member in graph.header.members:
         if graph.header.section(member.name) is None:
             yield ("header", f"header:{member.name}"), utf8(graph.text[member.start : member.end])

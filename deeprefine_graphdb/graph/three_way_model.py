@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from deeprefine_graphdb.graph.manifest import ObjectName
+from deeprefine_graphdb.graph.manifest import ObjectName, places_of
 from deeprefine_loaders.graphfile import GraphFile
 from deeprefine_loaders.objects import read_object
 from deeprefine_loaders.scan import utf8
@@ -43,7 +43,8 @@ class Objects:
     def of(cls, file: GraphFile, several: Collection[str]) -> Objects:
         """Name the objects of a file. ``several`` are the triples (as key stems) that some file has more than once."""
         found: dict[Identity, Stands] = {}
-        for obj, key, stands in _all(file):
+        for obj, key, section, ordinal, start, end in places_of(file):
+            stands = Stands(section, ordinal, start, end)
             identity = Identity(obj, key)
             if obj == "link" and key[:STEM] in several:
                 identity = Identity(obj, key[:STEM], _place_of(file, stands))
@@ -71,21 +72,6 @@ class Objects:
         if stands is None or self.file is None:
             return None
         return utf8(self.file.text[stands.start : stands.end])
-
-
-def _all(file: GraphFile) -> Iterator[tuple[ObjectName, str, Stands]]:
-    columns: dict[ObjectName, list[str]] = {
-        "node": file.nodes.id,
-        "link": file.links.key,
-        "hyperedge": file.hyperedges.key,
-    }
-    for obj, keys in columns.items():
-        at = 0
-        for section in file.header.of_kind(obj):
-            spans = file.spans[section.name]
-            for ordinal, (start, end) in enumerate(zip(spans.starts, spans.ends, strict=True)):
-                yield obj, keys[at], Stands(section.name, ordinal, start, end)
-                at += 1
 
 
 def _place_of(file: GraphFile, stands: Stands) -> str:

@@ -15,6 +15,7 @@ from deeprefine_graphdb.project import graphify
 from deeprefine_graphdb.project import merge_driver as driver
 from deeprefine_graphdb.project.export import export
 from deeprefine_graphdb.project.knowledge_base import KnowledgeBase
+from deeprefine_graphdb.project.marked import read_text, without_part
 from deeprefine_graphdb.project.paths import ProjectPaths
 from deeprefine_graphdb.project.sync import Say, SyncReport, sync
 from deeprefine_loaders.atomic import replace_file
@@ -41,7 +42,7 @@ def install(project: ProjectPaths, *, merge_driver: bool = True) -> HookReport:
     folder.mkdir(parents=True, exist_ok=True)
     for name in HOOKS:
         path = folder / name
-        rest = _without_ours(_read(path)) or "#!/bin/sh\n"
+        rest = without_part(read_text(path), START, END) or "#!/bin/sh\n"
         if not rest.endswith("\n"):
             rest += "\n"
         replace_file(path, [(rest + _part(project)).encode("utf-8", "surrogateescape")])
@@ -56,8 +57,8 @@ def uninstall(project: ProjectPaths) -> HookReport:
     folder = hook_folder(project)
     for name in HOOKS:
         path = folder / name
-        text = _read(path)
-        rest = _without_ours(text)
+        text = read_text(path)
+        rest = without_part(text, START, END)
         if rest == text:
             continue
         if rest.strip() in {"", "#!/bin/sh"}:
@@ -73,7 +74,7 @@ def installed(project: ProjectPaths) -> HookReport:
     folder = hook_folder(project)
     return HookReport(
         folder=str(folder),
-        hooks=tuple(name for name in HOOKS if START in _read(folder / name)),
+        hooks=tuple(name for name in HOOKS if START in read_text(folder / name)),
         merge_driver=driver.is_installed(project),
     )
 
@@ -120,21 +121,6 @@ def _part(project: ProjectPaths) -> str:
         "fi\n"
         f"{END}\n"
     )
-
-
-def _without_ours(text: str) -> str:
-    before, start, rest = text.partition(START)
-    if not start:
-        return text
-    _, end, after = rest.partition(END)
-    return before + (after.removeprefix("\n") if end else "")
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="surrogateescape")
-    except FileNotFoundError:
-        return ""
 
 
 def _wait_for_graphify(project: ProjectPaths) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from deeprefine_graphdb.model.errors import DeepRefineError, UsageError
 from deeprefine_graphdb.project import git
+from deeprefine_graphdb.project.marked import read_text, without_part
 from deeprefine_graphdb.project.paths import ProjectPaths, write_whole
 
 START, END = "# deeprefine-db merge: start", "# deeprefine-db merge: end"
@@ -33,8 +34,8 @@ def install(project: ProjectPaths) -> None:
     for name, value in settings.items():
         if git.run(top, ["config", "--local", f"{SECTION}.{name}", value]) is None:
             raise DeepRefineError(f"git did not take the setting {SECTION}.{name}.")
-    before = _read(top)
-    rest = _without_ours(before)
+    before = read_text(_attributes(top))
+    rest = without_part(before, START, END)
     if rest and not rest.endswith("\n"):
         rest += "\n"
     wanted = rest + _part(project, top)
@@ -45,8 +46,8 @@ def install(project: ProjectPaths) -> None:
 def uninstall(project: ProjectPaths) -> None:
     """Take our part out of .gitattributes and out of git's settings; what else is there stays as it is."""
     top = _top(project)
-    before = _read(top)
-    rest = _without_ours(before)
+    before = read_text(_attributes(top))
+    rest = without_part(before, START, END)
     if rest != before:
         if rest:
             write_whole(_attributes(top), rest)
@@ -93,18 +94,3 @@ def _top(project: ProjectPaths) -> Path:
 
 def _attributes(top: Path) -> Path:
     return top / ".gitattributes"
-
-
-def _read(top: Path) -> str:
-    try:
-        return _attributes(top).read_bytes().decode("utf-8", "surrogateescape")
-    except FileNotFoundError:
-        return ""
-
-
-def _without_ours(text: str) -> str:
-    before, start, rest = text.partition(START)
-    if not start:
-        return text
-    _, end, after = rest.partition(END)
-    return before + (after.removeprefix("\n") if end else "")

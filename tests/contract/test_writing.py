@@ -68,17 +68,6 @@ def test_a_name_that_nothing_bears_any_more_is_empty(loaded: Harness) -> None:
         assert store.alias("bob") == Alias(norm="bob")
 
 
-def test_edges_of_an_entity_are_retired_at_once(loaded: Harness) -> None:
-    retire = {"id": "a", "retired_by": "r.1", "retired_as": "removed"}
-    with loaded.open() as store:
-        store.write(
-            plan(*(Statement(name=f"graph/edges_retire_{way}", params=retire) for way in ("out", "in")))
-        )
-        assert store.edges_of("a") == []
-        assert store.edges_of("b") == []
-        assert {edge.retired_as for edge in store.touched().edges} == {"removed"}
-
-
 def test_edges_of_a_merged_entity_are_moved_at_once_but_for_the_others(loaded: Harness) -> None:
     with loaded.open() as store:
         others = [edge.key for edge in store.edges_of("a") if edge.src == edge.tgt]

@@ -16,7 +16,7 @@ FILES = sorted(CYPHER.rglob("*.cypher"))
 WRITES = re.compile(r"\b(CREATE|MERGE|SET)\b")
 IN_TRANSACTION = [file for file in FILES if file.parent.name in {"graph", "provenance"}]
 SETWISE = {
-    "edges_move_out", "edges_move_in", "edges_retire_out", "edges_retire_in", "edges_remake_out", "edges_remake_in"
+    "edges_move_out", "edges_move_in", "edges_remake_out", "edges_remake_in"
 }  # fmt: skip
 
 
